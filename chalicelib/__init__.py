@@ -1,0 +1,1 @@
+"""Larder: a knowledge base whose documents go stale on purpose."""

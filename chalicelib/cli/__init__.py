@@ -1,0 +1,1 @@
+"""The `larder` command, a client of the HTTP API."""

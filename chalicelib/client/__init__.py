@@ -1,0 +1,1 @@
+"""One HTTP client for Larder's API."""

@@ -1,0 +1,1 @@
+"""The local embedding model and its cache."""

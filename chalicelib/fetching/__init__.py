@@ -1,0 +1,1 @@
+"""The guarded fetch, and text out of what it brings."""

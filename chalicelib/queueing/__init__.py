@@ -1,0 +1,1 @@
+"""SQS: messages out and in."""

@@ -1,0 +1,1 @@
+"""Postgres: connection, named SQL, migrations, one module a noun."""

@@ -1,0 +1,1 @@
+"""What the schedule and the queue call."""
