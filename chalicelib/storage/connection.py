@@ -1,0 +1,109 @@
+"""One Postgres connection a process, and transactions on it that carry the tenant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar
+from uuid import UUID
+
+import psycopg
+from psycopg.rows import class_row, dict_row, scalar_row
+
+from chalicelib.storage.queries import query
+
+T = TypeVar("T")
+Params = Mapping[str, Any]
+
+_BEGIN = "select set_config('larder.tenant_id', %s, true)"
+
+
+class Transaction:
+    """What a service may do inside one transaction: run named statements."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self._connection = connection
+
+    def one(self, name: str, into: type[T], **params: Any) -> T | None:
+        """The first row as ``into``, or None."""
+        with self._connection.cursor(row_factory=class_row(into)) as cursor:
+            return cursor.execute(query(name), params).fetchone()
+
+    def all(self, name: str, into: type[T], **params: Any) -> list[T]:
+        """Every row as ``into``."""
+        with self._connection.cursor(row_factory=class_row(into)) as cursor:
+            return cursor.execute(query(name), params).fetchall()
+
+    def row(self, name: str, **params: Any) -> dict[str, Any] | None:
+        """The first row as a dict, or None."""
+        with self._connection.cursor(row_factory=dict_row) as cursor:
+            return cursor.execute(query(name), params).fetchone()
+
+    def rows(self, name: str, **params: Any) -> list[dict[str, Any]]:
+        """Every row as a dict."""
+        with self._connection.cursor(row_factory=dict_row) as cursor:
+            return cursor.execute(query(name), params).fetchall()
+
+    def value(self, name: str, **params: Any) -> Any:
+        """The first column of the first row, or None."""
+        with self._connection.cursor(row_factory=scalar_row) as cursor:
+            return cursor.execute(query(name), params).fetchone()
+
+    def run(self, name: str, **params: Any) -> int:
+        """The number of rows that the statement touched."""
+        return self._connection.execute(query(name), params).rowcount
+
+    def script(self, sql: str) -> None:
+        """Several statements at once, for migrations alone."""
+        self._connection.execute(sql.encode(), prepare=False)
+
+
+class Database:
+    """A connection that is made when first needed and made again when it has gone.
+
+    Lambda gives a process one request at a time, so one connection serves it; there is no pool.
+    Prepared statements are off: a pooler in between may not carry them, and a plan made for one tenant's
+    row-level security would serve every other.
+    """
+
+    def __init__(self, url: str, *, connect_timeout: int = 5) -> None:
+        self._url = url
+        self._connect_timeout = connect_timeout
+        self._connection: psycopg.Connection[Any] | None = None
+
+    @contextmanager
+    def transaction(self, tenant_id: UUID | None = None) -> Iterator[Transaction]:
+        """A transaction in which row-level security shows ``tenant_id``'s rows alone (None: no tenant's).
+
+        Commits at the end, rolls back on any exception. Raises ``psycopg.OperationalError`` if the database can't be
+        reached after one new connection.
+        """
+        setting = "" if tenant_id is None else str(tenant_id)
+        connection = self._alive()
+        with connection.transaction():
+            connection.execute(_BEGIN, (setting,))
+            yield Transaction(connection)
+
+    def close(self) -> None:
+        """End the connection; the next transaction makes a new one."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _alive(self) -> psycopg.Connection[Any]:
+        """A connection that answered just now; an idle one may have died unseen."""
+        if self._connection is not None and not self._connection.closed:
+            try:
+                self._connection.execute("select 1")
+            except psycopg.OperationalError:
+                self.close()
+            else:
+                return self._connection
+        self._connection = psycopg.connect(
+            self._url,
+            autocommit=True,
+            prepare_threshold=None,
+            connect_timeout=self._connect_timeout,
+            application_name="larder",
+        )
+        return self._connection
