@@ -1,5 +1,4 @@
 import math
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +7,7 @@ import numpy as np
 import pytest
 
 from chalicelib.embedding.model import BUNDLED_WINDOW, EmbeddingFailed, LocalModel
+from infra.model import lay
 
 ROOT = Path(__file__).parents[3]
 TEXTS = [
@@ -21,10 +21,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def model_dir() -> Path:
-    folder = Path(os.environ.get("LARDER_MODEL_DIR") or ROOT / ".local" / "model")
-    if not (folder / "model.onnx").exists():
-        pytest.skip("the model folder is not laid out")
-    return folder
+    return lay()
 
 
 @pytest.fixture(scope="module")
