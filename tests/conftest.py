@@ -28,7 +28,7 @@ def server() -> postgres.TestServer:
     return postgres.TestServer()
 
 
-@pytest.fixture()
+@pytest.fixture
 def database(server: postgres.TestServer) -> Iterator[str]:
     """The name of this test's own migrated database."""
     name = server.create()

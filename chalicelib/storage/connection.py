@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import dataclasses
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 from uuid import UUID
 
 import psycopg
-from psycopg.rows import class_row, dict_row, scalar_row
+from psycopg.rows import RowMaker, dict_row, scalar_row
 
 from chalicelib.storage.queries import query
 
 T = TypeVar("T")
-Params = Mapping[str, Any]
 
 _BEGIN = "select set_config('larder.tenant_id', %s, true)"
 
@@ -26,12 +26,12 @@ class Transaction:
 
     def one(self, name: str, into: type[T], **params: Any) -> T | None:
         """The first row as ``into``, or None."""
-        with self._connection.cursor(row_factory=class_row(into)) as cursor:
+        with self._connection.cursor(row_factory=_fields_of(into)) as cursor:
             return cursor.execute(query(name), params).fetchone()
 
     def all(self, name: str, into: type[T], **params: Any) -> list[T]:
         """Every row as ``into``."""
-        with self._connection.cursor(row_factory=class_row(into)) as cursor:
+        with self._connection.cursor(row_factory=_fields_of(into)) as cursor:
             return cursor.execute(query(name), params).fetchall()
 
     def row(self, name: str, **params: Any) -> dict[str, Any] | None:
@@ -53,9 +53,29 @@ class Transaction:
         """The number of rows that the statement touched."""
         return self._connection.execute(query(name), params).rowcount
 
-    def script(self, sql: str) -> None:
-        """Several statements at once, for migrations alone."""
-        self._connection.execute(sql.encode(), prepare=False)
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """A part that can fail alone: an exception undoes what was done inside, and no more."""
+        with self._connection.transaction():
+            yield
+
+
+def _fields_of(into: type[T]) -> Any:
+    """A row factory that fills the dataclass ``into`` and passes over columns that it does not know.
+
+    So a migration may add a column while code from before it still runs.
+    """
+    wanted = {field.name for field in dataclasses.fields(into)}  # type: ignore[arg-type]
+
+    def factory(cursor: psycopg.Cursor[Any]) -> RowMaker[T]:
+        names = [column.name for column in cursor.description or ()]
+
+        def make(values: Sequence[Any]) -> T:
+            return into(**{name: value for name, value in zip(names, values, strict=True) if name in wanted})
+
+        return make
+
+    return factory
 
 
 class Database:

@@ -2,11 +2,13 @@
 
 -- The caller's token, by its hash. The edge knows no tenant before this answers.
 create function find_token_v1(p_hash bytea)
-returns table (token_id uuid, tenant_id uuid, class text, operator_name text, token_hash bytea)
+returns table (
+  token_id uuid, tenant_id uuid, class text, operator_name text, token_hash bytea, tenant_enabled boolean
+)
 language sql stable security definer set search_path = pg_catalog, public rows 1
 begin atomic
-  select t.id, t.tenant_id, t.class, t.operator_name, t.token_hash
-    from public.api_tokens t
+  select t.id, t.tenant_id, t.class, t.operator_name, t.token_hash, o.enabled
+    from public.api_tokens t join public.tenants o on o.id = t.tenant_id
    where t.token_hash = p_hash and t.revoked_at is null;
 end;
 
@@ -127,8 +129,8 @@ begin
           for update skip locked);
     end if;
 
-    -- What is still due goes behind the other tenants; nothing left: no row.
-    update kb_run_queue q set next_at = greatest(w.first_at, p_now)
+    -- What is still due goes behind the other tenants, to the next tick; nothing left: no row.
+    update kb_run_queue q set next_at = greatest(w.first_at, p_now + interval '1 microsecond')
       from (select min(d.available_at) as first_at from kb_events d where d.tenant_id = v_tenant and d.state = 'pending') w
      where q.tenant_id = v_tenant and w.first_at is not null;
     delete from kb_run_queue q

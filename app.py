@@ -1,0 +1,47 @@
+"""Larder: the HTTP API, the tick, the refresh worker, and operations under IAM. Nothing else stands here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chalice import Chalice, Rate
+from chalice.app import CloudWatchEvent, SQSEvent
+
+from chalicelib.api import problem, resources
+
+
+class Larder(Chalice):
+    """Chalice, whose own errors leave as problem+json too."""
+
+    def __call__(self, event: Any, context: Any) -> Any:
+        """Answer one API Gateway request."""
+        return problem.of_framework(super().__call__(event, context))
+
+
+app = Larder(app_name="larder")
+for resource in resources():
+    app.register_blueprint(resource.blueprint)
+
+
+@app.schedule(Rate(1, unit=Rate.MINUTES), name="tick")
+def tick(event: CloudWatchEvent) -> dict[str, Any]:
+    """Dispatch what is due."""
+    from chalicelib.workers import tick as worker
+
+    return worker.run()
+
+
+@app.on_sqs_message(queue="larder-refresh", batch_size=1, name="worker")
+def worker(event: SQSEvent) -> dict[str, Any]:
+    """Refresh one source; the partial batch response passes through."""
+    from chalicelib.workers import refresh
+
+    return refresh.handle(event.to_dict()["Records"])
+
+
+@app.lambda_function(name="ops")
+def ops(event: Any, context: Any) -> dict[str, Any]:
+    """Migrate, and make and end tenants and tokens."""
+    from chalicelib.workers import ops as operations
+
+    return operations.run(event)

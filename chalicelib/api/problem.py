@@ -1,0 +1,89 @@
+"""Errors as ``application/problem+json`` (RFC 9457): our own, and the framework's."""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from typing import Any
+
+import psycopg
+from chalice.app import Response
+from pydantic import ValidationError
+
+from chalicelib.errors import Invalid, Problem, Unavailable
+from chalicelib.telemetry import log_unexpected
+
+CONTENT_TYPE = "application/problem+json"
+
+# What the framework answers by itself, before or instead of a route of ours.
+_FRAMEWORK_CODES = {
+    "MethodNotAllowedError": "method_not_allowed",
+    "UnsupportedMediaType": "unsupported_media_type",
+    "NotFoundError": "not_found",
+    "ForbiddenError": "forbidden",
+    "UnauthorizedError": "unauthorized",
+    "BadRequestError": "invalid_request",
+    "BadRequest": "invalid_request",
+}
+
+
+def response_of(error: Exception) -> Response:
+    """The answer to ``error``. What is no Problem is logged and told to the caller as a bare 500 or 503."""
+    if isinstance(error, Problem):
+        problem = error
+    elif isinstance(error, psycopg.OperationalError):
+        log_unexpected("the database did not serve", error)
+        problem = Unavailable("the database did not answer in time", headers={"Retry-After": "1"})
+    else:
+        log_unexpected("unexpected error", error)
+        problem = Problem("something went wrong on our side")
+    return Response(
+        body=json.dumps(document(problem)),
+        status_code=problem.status,
+        headers={"Content-Type": CONTENT_TYPE, **problem.headers},
+    )
+
+
+def document(problem: Problem) -> dict[str, Any]:
+    """The problem's members; ``code`` and the extensions are ours."""
+    return {
+        "type": f"urn:larder:problem:{problem.code}",
+        "title": problem.title,
+        "status": problem.status,
+        "detail": problem.detail,
+        "code": problem.code,
+        **problem.extra,
+    }
+
+
+def invalid(error: ValidationError) -> Invalid:
+    """Pydantic's findings as one Problem: the first field and its rule, and all of them in ``errors``."""
+    found = [
+        {"field": ".".join(str(part) for part in item["loc"]) or "body", "rule": _rule(item)}
+        for item in error.errors(include_input=False, include_url=False, include_context=False)
+    ]
+    first = found[0]
+    return Invalid(f"{first['field']}: {first['rule']}", field=first["field"], rule=first["rule"], errors=found)
+
+
+def _rule(item: Any) -> str:
+    if item["type"] == "extra_forbidden":
+        return "is no field of this request"
+    return str(item["msg"]).removeprefix("Value error, ")
+
+
+def of_framework(answer: dict[str, Any]) -> dict[str, Any]:
+    """Rewrite an error that Chalice answered by itself; leave everything else as it is."""
+    headers = answer.get("headers") or {}
+    kind = next((value for name, value in headers.items() if name.lower() == "content-type"), "")
+    if answer.get("statusCode", 200) < 400 or kind == CONTENT_TYPE:
+        return answer
+    try:
+        body = json.loads(answer.get("body") or "{}")
+    except ValueError:
+        body = {}
+    status = HTTPStatus(answer["statusCode"])
+    problem = Problem(str(body.get("Message") or status.phrase), code=_FRAMEWORK_CODES.get(body.get("Code", "")))
+    problem.status, problem.title = status.value, status.phrase
+    kept = {name: value for name, value in headers.items() if name.lower() != "content-type"}
+    return {**answer, "headers": {**kept, "Content-Type": CONTENT_TYPE}, "body": json.dumps(document(problem))}

@@ -1,0 +1,213 @@
+"""A Chalice Blueprint whose every route names its action, who may take it, and what it reads and answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Generic, Literal, TypeVar, cast
+from uuid import UUID
+
+from chalice.app import Blueprint, Response
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from chalicelib import bootstrap
+from chalicelib.api import problem, request_body
+from chalicelib.errors import Conflict, Invalid
+from chalicelib.services import tokens
+from chalicelib.services.outside import Outside
+from chalicelib.services.tokens import Principal
+from chalicelib.telemetry import logger
+
+Access = Literal["open", "read", "write"]
+"""Who may call: anybody, an API token, an API token with an admin token of the same tenant."""
+
+BODY_LIMIT = 256 * 1024  # bytes; a route that takes documents says more
+
+
+class Input(BaseModel):
+    """What callers send: unknown fields and wrong types are refused, nothing is converted."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Query(BaseModel):
+    """Query parameters: all text, so numbers and times are read from it; unknown ones are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Nothing(Input):
+    """A request without a body."""
+
+
+class NoQuery(Query):
+    """A request without query parameters."""
+
+
+class Output(BaseModel):
+    """What callers get, read off the services' dataclasses."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+BodyT = TypeVar("BodyT", bound=Input)
+QueryT = TypeVar("QueryT", bound=Query)
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[BodyT, QueryT]):
+    """One request, checked: who asks, when, what for. ``ids`` are the UUIDs of the path by name."""
+
+    outside: Outside
+    who: Principal
+    now: datetime
+    correlation_id: str
+    ids: Mapping[str, UUID]
+    body: BodyT
+    query: QueryT
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What goes back: a model or JSON value, a status, more headers."""
+
+    body: BaseModel | dict[str, Any]
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+Handler = Callable[[Call[Any, Any]], Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A route as it is documented; the OpenAPI document is made of these."""
+
+    method: str
+    path: str
+    action: str
+    access: Access
+    summary: str
+    body: type[Input]
+    query: type[Query]
+    answers: Mapping[int, type[BaseModel] | None]
+    while_disabled: bool
+    body_limit: int
+    handler: Handler
+
+
+class Resource:
+    """Routes of one noun. ``blueprint`` is registered with the app; ``routes`` document themselves."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.blueprint = Blueprint(f"chalicelib.api.{name}")
+        self.routes: list[Route] = []
+
+    def route(
+        self,
+        method: str,
+        path: str,
+        *,
+        action: str,
+        access: Access,
+        answers: Mapping[int, type[BaseModel] | None],
+        body: type[Input] = Nothing,
+        query: type[Query] = NoQuery,
+        while_disabled: bool = False,
+        body_limit: int = BODY_LIMIT,
+    ) -> Callable[[Handler], Handler]:
+        """Register a handler. ``action`` names the permission; ``while_disabled`` routes answer while KB is off."""
+
+        def register(handler: Handler) -> Handler:
+            summary = (handler.__doc__ or "").strip().split("\n")[0]
+            route = Route(
+                method, path, action, access, summary, body, query, answers, while_disabled, body_limit, handler
+            )
+            self.routes.append(route)
+            decorate = self.blueprint.route(path, methods=[method], content_types=[], name=handler.__name__)
+            decorate(self._view(route))
+            return handler
+
+        return register
+
+    def _view(self, route: Route) -> Callable[..., Response]:
+        names = re.findall(r"{(\w+)}", route.path)
+
+        def view(**path: str) -> Response:
+            try:
+                return _serve(route, names, self.blueprint.current_request, path)
+            except Exception as error:
+                return problem.response_of(error)
+
+        view.__name__ = route.handler.__name__
+        return view
+
+
+def _serve(route: Route, names: list[str], request: Any, path: Mapping[str, str]) -> Response:
+    now = datetime.now(UTC)
+    correlation_id = str(request.context.get("requestId") or "")
+    logger.set_correlation_id(correlation_id)
+    outside = bootstrap.outside()
+    who = _principal(outside, route, request.headers)
+    if who is not None and not route.while_disabled and not (outside.settings.enable_kb and who.tenant_enabled):
+        raise Conflict("the knowledge base is switched off", code="kb_disabled")
+    call: Call[Any, Any] = Call(
+        outside=outside,
+        who=cast(Principal, who),
+        now=now,
+        correlation_id=correlation_id,
+        ids={name: _uuid(name, path[name]) for name in names},
+        body=_checked(route.body, _body(route, request)),
+        query=_checked(route.query, _parameters(request)),
+    )
+    answer = route.handler(call)
+    logger.info("served", method=route.method, route=route.path, status=answer.status)
+    content = answer.body.model_dump(mode="json") if isinstance(answer.body, BaseModel) else answer.body
+    headers = {"Cache-Control": "private, no-store", "X-Correlation-Id": correlation_id, **answer.headers}
+    return Response(body=content, status_code=answer.status, headers=headers)
+
+
+def _principal(outside: Outside, route: Route, headers: Mapping[str, str]) -> Principal | None:
+    if route.access == "open":
+        return None
+    scheme, _, bearer = headers.get("authorization", "").partition(" ")
+    return tokens.authenticate(
+        outside.database,
+        bearer.strip() if scheme.lower() == "bearer" else None,
+        headers.get("x-admin-token"),
+        admin_needed=route.access == "write",
+    )
+
+
+def _body(route: Route, request: Any) -> Any:
+    if route.method not in ("POST", "PUT", "PATCH"):
+        return {}
+    return request_body.read(request.raw_body or b"", limit=route.body_limit)
+
+
+def _parameters(request: Any) -> dict[str, str]:
+    """Query parameters, each given once."""
+    given = request.query_params
+    parameters: dict[str, str] = {}
+    for name in given or {}:
+        values = given.getlist(name)
+        if len(values) != 1:
+            raise Invalid(f"{name}: must be given once", field=name, rule="must be given once")
+        parameters[name] = values[0]
+    return parameters
+
+
+def _checked(model: type[Any], value: Any) -> Any:
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise problem.invalid(error) from error
+
+
+def _uuid(name: str, text: str) -> UUID:
+    if not re.fullmatch(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", text):
+        raise Invalid(f"{name}: must be a UUID", field=name, rule="must be a UUID")
+    return UUID(text)

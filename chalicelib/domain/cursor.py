@@ -1,0 +1,51 @@
+"""Opaque cursors of keyset pages: the last row's (time, id), as URL-safe text (spec 1.2).
+
+The text is base64url (RFC 4648, section 5, no padding) of the compact JSON ``[microseconds since 1970, "uuid"]``. It is opaque, not secret
+and not signed: it can name a place in the caller's own list and nothing else.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+MAX_CURSOR_LENGTH = 128
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Cursor(NamedTuple):
+    """The place after a row: its instant in UTC, exact to the microsecond as Postgres stores it, and its id."""
+
+    time: datetime
+    id: UUID
+
+
+def encode(cursor: Cursor) -> str:
+    """Return the text of ``cursor``; `decode` gives the same cursor back."""
+    microseconds = (cursor.time - _EPOCH) // timedelta(microseconds=1)
+    document = json.dumps([microseconds, str(cursor.id)], separators=(",", ":"))
+    return base64.urlsafe_b64encode(document.encode("ascii")).rstrip(b"=").decode("ascii")
+
+
+def decode(text: str) -> Cursor:
+    """Read a cursor. Raises ValueError for every text that `encode` would not have written."""
+    try:
+        if len(text) > MAX_CURSOR_LENGTH:
+            raise ValueError("too long")
+        padded = text.encode("ascii") + b"=" * (-len(text) % 4)
+        microseconds, identity = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+        cursor = Cursor(_EPOCH + timedelta(microseconds=_integer(microseconds)), UUID(identity))
+        if encode(cursor) != text:  # one spelling: no blanks, no upper case, no stray bits
+            raise ValueError("not canonical")
+    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        raise ValueError("the cursor is not valid") from error
+    return cursor
+
+
+def _integer(value: object) -> int:
+    if type(value) is not int:  # a bool is an int too, and timedelta would take a float and NaN
+        raise TypeError("the time must be an integer")
+    return value

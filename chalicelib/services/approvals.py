@@ -1,0 +1,82 @@
+"""Scheduling: from a wish to refresh to an event that waits for its time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from chalicelib.domain.night_window import next_start
+from chalicelib.errors import Conflict, NotFound
+from chalicelib.services import nights, quotas
+from chalicelib.services.outside import Outside
+from chalicelib.services.sources import require
+from chalicelib.services.tokens import Principal
+from chalicelib.storage import events, tenants
+from chalicelib.storage.connection import Transaction
+from chalicelib.storage.events import Event
+from chalicelib.storage.sources import Source
+
+When = Literal["now", "night"]
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """The source's open event, and whether it is new."""
+
+    event: Event
+    created: bool
+
+
+def queue(
+    outside: Outside, who: Principal, source_id: UUID, when: When, *, correlation_id: str | None, now: datetime
+) -> tuple[Scheduled, quotas.Allowance]:
+    """Have the source refreshed, at once or in the next night.
+
+    An event that is open already is returned as it is, or brought forward by ``now`` if it still waits.
+    Raises NotFound, Conflict ``source_inactive``, RateLimited.
+    """
+    with outside.database.transaction(who.tenant_id) as tx:
+        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+        source = require(tx, source_id, lock=True)
+        return schedule(tx, source, when, correlation_id=correlation_id, now=now), allowance
+
+
+def schedule(
+    tx: Transaction,
+    source: Source,
+    when: When,
+    *,
+    correlation_id: str | None,
+    now: datetime,
+    kind: str = events.REFRESH,
+    held_text_id: UUID | None = None,
+) -> Scheduled:
+    """Write the event, inside the caller's transaction, which has locked the source.
+
+    Nothing may claim a night event before the next start of the tenant's night in the tenant's timezone (spec 1.1).
+    """
+    if not source.active:
+        raise Conflict("the source is switched off", code="source_inactive")
+    tenant = tenants.get(tx, source.tenant_id)
+    if tenant is None:
+        raise NotFound("there is no such source")
+    existing = events.open_of_source(tx, source.id)
+    if existing is not None:
+        moved = tx.one("events.bring_forward", Event, id=existing.id, now=now) if when == "now" else None
+        return Scheduled(moved or existing, created=False)
+    event = events.insert(
+        tx,
+        tenant_id=source.tenant_id,
+        source_id=source.id,
+        kind=kind,
+        night=when == "night",
+        available_at=now if when == "now" else next_start(nights.settings_of(tenant), now),
+        source_generation=source.generation,
+        held_text_id=held_text_id,
+        correlation_id=correlation_id,
+        now=now,
+    )
+    assert event is not None, "the source is locked, so nobody else can have made one"
+    return Scheduled(event, created=True)

@@ -1,0 +1,162 @@
+"""The last move of a refresh: one write, behind every check that must hold at that instant."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from psycopg.types.json import Jsonb
+
+from chalicelib.domain.night_window import current_night, next_start
+from chalicelib.domain.outcome import Outcome
+from chalicelib.domain.retry import next_step
+from chalicelib.domain.source_url import canonicalise
+from chalicelib.services import nights
+from chalicelib.services.outside import Outside
+from chalicelib.services.refresh import Changed, Doubtful, Failed, Gathered, Job, Unchanged
+from chalicelib.storage import events, held_texts, sources, suggestions
+from chalicelib.storage.connection import Transaction
+
+LOST = "lost_lease"
+"""Somebody else has the event now, or it was cancelled: nothing was written."""
+
+
+def finish(outside: Outside, job: Job, gathered: Gathered, *, now: datetime) -> str:
+    """Write what was gathered; what it came to: an Outcome, or why nothing was written.
+
+    ``lost_lease``, ``source_changed``, ``superseded``, ``tenant_disabled`` and ``skipped_inactive`` leave the text as
+    it was.
+    """
+    with outside.database.transaction(job.source.tenant_id) as tx:
+        if isinstance(gathered, Unchanged | Changed):
+            return _succeed(outside, tx, job, gathered, now)
+        # The source first and then the event: everybody locks them in this order.
+        if (
+            sources.get(tx, job.source.id, lock=True) is None
+            or events.lock_running(tx, job.event.id, job.token) is None
+        ):
+            return LOST
+        if isinstance(gathered, Doubtful):
+            return _hold(tx, job, gathered, now)
+        return _fail(tx, job, gathered, now)
+
+
+def give_up(outside: Outside, job: Job, *, now: datetime) -> None:
+    """After an unexpected error: the next delivery may lease the event again, until its leases are used up."""
+    with outside.database.transaction(job.source.tenant_id) as tx:
+        tx.row(
+            "events.hand_back",
+            id=job.event.id,
+            token=job.token,
+            error="an unexpected error; the operator's log has it",
+            max_leases=events.MAX_LEASES,
+            now=now,
+        )
+
+
+def _succeed(outside: Outside, tx: Transaction, job: Job, gathered: Unchanged | Changed, now: datetime) -> str:
+    rows = gathered.plan.new if isinstance(gathered, Changed) else []
+    vectors = gathered.vectors if isinstance(gathered, Changed) else {}
+    result: str = tx.value(
+        "events.finish_refresh",
+        event_id=job.event.id,
+        token=job.token,
+        now=now,
+        base_version=gathered.base_version if isinstance(gathered, Changed) else job.source.current_version,
+        check=Jsonb(gathered.check),
+        version=Jsonb(gathered.version) if isinstance(gathered, Changed) else None,
+        close=gathered.plan.close if isinstance(gathered, Changed) else [],
+        ids=[row.chunk_id for row in rows],
+        indexes=[row.chunk_index for row in rows],
+        overlaps=[row.overlap for row in rows],
+        texts=[row.text for row in rows],
+        reuse=[row.reuse for row in rows],
+        embeddings=[None if row.reuse else vectors[row.text] for row in rows],
+        model_id=outside.embedder.model_id,
+    )
+    target = gathered.check.get("redirect_to")
+    if result in ("written", "unchanged") and target:
+        _offer_redirect(tx, job, target, now)
+    return {"written": Outcome.NEW_VERSION, "unchanged": Outcome.UNCHANGED}.get(result, result)
+
+
+def _offer_redirect(tx: Transaction, job: Job, target: str, now: datetime) -> None:
+    try:
+        uri = canonicalise(target)
+    except ValueError:
+        return
+    if uri == job.source.uri:
+        return
+    old, new = urlsplit(job.source.uri), urlsplit(uri)
+    upgrade = (old.scheme, new.scheme) == ("http", "https") and old.hostname == new.hostname
+    tx.run("suggestions.offer_redirect", source_id=job.source.id, target=uri, https_upgrade=upgrade, now=now)
+
+
+def _hold(tx: Transaction, job: Job, doubtful: Doubtful, now: datetime) -> str:
+    """Keep the text aside and ask a person; a newer doubtful text takes the place of one not yet answered."""
+    tx.run("suggestions.replace_review", source_id=job.source.id)
+    held_id = held_texts.insert(tx, doubtful.held)
+    suggestions.offer(
+        tx,
+        tenant_id=job.source.tenant_id,
+        source_id=job.source.id,
+        kind="review_change",
+        reason=doubtful.held.reason,
+        detail={"characters": len(doubtful.held.text), "final_url": doubtful.held.final_url},
+        held_text_id=held_id,
+        now=now,
+    )
+    _record_attempt(tx, job, Outcome.NEEDS_REVIEW, None, now)
+    _close(tx, job, "done", Outcome.NEEDS_REVIEW, None, now)
+    return Outcome.NEEDS_REVIEW
+
+
+def _fail(tx: Transaction, job: Job, failed: Failed, now: datetime) -> str:
+    """Record the failure and let the table of spec 1.1 say what follows."""
+    gone_in_a_row = _record_attempt(tx, job, failed.outcome, failed.detail, now)
+    settings = nights.settings_of(job.tenant)
+    night = current_night(settings, now)
+    step = next_step(
+        failed.outcome,
+        now=now,
+        attempts=job.event.attempts + 1,
+        consecutive_gone=gone_in_a_row,
+        retry_after=failed.retry_after,
+        is_night=job.event.night,
+        night_end=night.ends_at if night else None,
+        next_night_start=next_start(settings, now),
+    )
+    if step.at is not None:
+        tx.run(
+            "events.retry",
+            id=job.event.id,
+            available_at=step.at,
+            at_night=step.kind == "next_night",
+            outcome=failed.outcome,
+            error=failed.detail,
+        )
+        return failed.outcome
+    _close(tx, job, "failed", failed.outcome, failed.detail, now)
+    if step.kind == "gone":
+        suggestions.offer(
+            tx,
+            tenant_id=job.source.tenant_id,
+            source_id=job.source.id,
+            kind="gone",
+            reason=failed.outcome,
+            detail={"in_a_row": gone_in_a_row},
+            now=now,
+        )
+    return failed.outcome
+
+
+def _record_attempt(tx: Transaction, job: Job, outcome: Outcome, error: str | None, now: datetime) -> int:
+    gone: int = tx.value(
+        "sources.record_attempt", id=job.source.id, now=now, status=outcome, error=error, gone=outcome.is_gone
+    )
+    return gone
+
+
+def _close(tx: Transaction, job: Job, state: str, outcome: Outcome, error: str | None, now: datetime) -> None:
+    events.finish(tx, job.event.id, state, outcome, error, now)
+    tx.run("suggestions.close_of_event", event_id=job.event.id)

@@ -1,0 +1,42 @@
+"""What services see of the world: handed in by bootstrap, or by a test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+from chalicelib.embedding.model import Embedder
+from chalicelib.fetching.ssrf import FetchPolicy, FetchResult, Validators
+from chalicelib.queueing.messages import Message
+from chalicelib.settings import Settings
+from chalicelib.storage.connection import Database
+
+
+class Fetch(Protocol):
+    """The guarded fetch with its policy bound. Raises FetchError."""
+
+    def __call__(self, url: str, *, validators: Validators | None, no_cache: bool) -> FetchResult: ...
+
+
+class Queue(Protocol):
+    """The way from tick to worker."""
+
+    def send(self, messages: Sequence[Message]) -> list[UUID]:
+        """Send all, ten at a time; the ids of those that were not taken."""
+
+    def is_idle(self) -> bool:
+        """Whether no message waits and none is being worked on. False if that can't be learned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """Everything that a service may reach beyond its arguments."""
+
+    settings: Settings
+    database: Database
+    fetch: Fetch
+    fetch_policy: FetchPolicy
+    embedder: Embedder
+    queue: Queue

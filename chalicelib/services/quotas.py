@@ -1,0 +1,65 @@
+"""Two limits: mutations an hour, shared by all replicas, and sources a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from chalicelib.errors import QuotaExceeded, RateLimited
+from chalicelib.storage import tenants
+from chalicelib.storage.connection import Transaction
+
+WINDOW = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What is left of a tenant's mutations, as the RateLimit header fields tell it."""
+
+    limit: int
+    remaining: int
+    resets_in_seconds: int
+
+    def headers(self) -> dict[str, str]:
+        """``RateLimit-Policy`` and ``RateLimit`` (draft-ietf-httpapi-ratelimit-headers)."""
+        return {
+            "RateLimit-Policy": f'"mutations";q={self.limit};w={int(WINDOW.total_seconds())}',
+            "RateLimit": f'"mutations";r={self.remaining};t={self.resets_in_seconds}',
+        }
+
+
+def take_mutation(tx: Transaction, tenant_id: UUID, default_limit: int, now: datetime) -> Allowance:
+    """Count one mutation, in the transaction that makes it: what is rolled back is not counted.
+
+    The window of an hour begins with its first mutation. Raises RateLimited with Retry-After.
+    """
+    tenant = tenants.get(tx, tenant_id)
+    limit = (tenant.mutations_per_hour if tenant else None) or default_limit
+    row = tx.row("limits.take", tenant_id=tenant_id, limit=limit, now=now)
+    if row is not None:
+        return Allowance(limit, limit - row["used"], _seconds_left(row["started_at"], now))
+    window = tx.row("limits.window", tenant_id=tenant_id)
+    wait = _seconds_left(window["started_at"] if window else now, now)
+    raise RateLimited(
+        f"at most {limit} mutations an hour",
+        headers={"Retry-After": str(wait), **Allowance(limit, 0, wait).headers()},
+        limit=limit,
+        retry_after=wait,
+    )
+
+
+def check_source_quota(tx: Transaction, tenant_id: UUID) -> None:
+    """Make sure that one more active source fits the plan, and let nobody else pass meanwhile.
+
+    The tenant's row stays locked until the transaction ends, so the count is exact under concurrent creates. Raises
+    QuotaExceeded with metric, limit and used.
+    """
+    limit = tx.value("tenants.source_limit", id=tenant_id) or 0
+    used = tx.value("sources.count_active", tenant_id=tenant_id)
+    if used >= limit:
+        raise QuotaExceeded(f"the plan allows {limit} active sources", metric="kb_sources", limit=limit, used=used)
+
+
+def _seconds_left(started_at: datetime, now: datetime) -> int:
+    return max(1, -((now - started_at - WINDOW) // timedelta(seconds=1)))

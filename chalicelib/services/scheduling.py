@@ -1,0 +1,99 @@
+"""The dispatcher: once a minute, events whose time has come go to the workers, fairly and under every tenant's cap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from chalicelib.domain.night_window import NightSettings, current_night, next_start
+from chalicelib.queueing.messages import Message
+from chalicelib.services.outside import Outside
+from chalicelib.storage.connection import Transaction
+from chalicelib.storage.events import MAX_LEASES
+
+TENANTS_A_ROUND = 500  # run-queue rows that one transaction of the tick locks
+LOST_AFTER = timedelta(minutes=15)  # dispatched so long ago, never leased, and nothing in the queue: sent again
+HOST_ROWS_KEPT = timedelta(days=2)
+NIGHT_ROWS_KEPT = timedelta(days=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Ticked:
+    """What one tick did, in events."""
+
+    dispatched: int
+    unsent: int
+    leases_swept: int
+    lost_swept: int
+
+
+def tick(outside: Outside, *, now: datetime) -> Ticked:
+    """One run of the dispatcher. Several at once are safe: each takes tenants that no other has.
+
+    A crash at any point may send an event twice and never loses one: an event is marked and committed before it is
+    sent, and what was marked and never arrived is swept back (spec 1.1).
+    """
+    with outside.database.transaction() as tx:
+        tx.run("scheduler.ticked", now=now)
+        swept = tx.rows("events.sweep_leases", now=now, max_leases=MAX_LEASES)
+        tx.run("hosts.forget_idle", before=now - HOST_ROWS_KEPT)
+        tx.run("nights.forget_old", before=(now - NIGHT_ROWS_KEPT).date())
+    lost = _sweep_lost(outside, now)
+    dispatched, unsent = _dispatch(outside, now) if outside.settings.enable_kb else (0, 0)
+    return Ticked(dispatched, unsent, leases_swept=len(swept), lost_swept=lost)
+
+
+def _sweep_lost(outside: Outside, now: datetime) -> int:
+    """Return events whose message seems lost; only while the queue is empty, since a long queue is no loss."""
+    with outside.database.transaction() as tx:
+        candidate = tx.value("events.has_lost", before=now - LOST_AFTER)
+    if not candidate or not outside.queue.is_idle():
+        return 0
+    with outside.database.transaction() as tx:
+        return len(tx.rows("events.sweep_lost", before=now - LOST_AFTER))
+
+
+def _dispatch(outside: Outside, now: datetime) -> tuple[int, int]:
+    dispatched = unsent = 0
+    while True:
+        with outside.database.transaction() as tx:
+            if tx.value("events.in_flight") >= outside.settings.dispatch_in_flight:
+                break
+            due = tx.rows("events.lock_due_tenants", now=now, limit=TENANTS_A_ROUND)
+            messages = _claim(tx, due, outside.settings.dispatch_per_tenant, now)
+        failed = outside.queue.send(messages) if messages else []
+        if failed:
+            with outside.database.transaction() as tx:
+                tx.run("events.undo_dispatch", ids=failed)
+        dispatched += len(messages) - len(failed)
+        unsent += len(failed)
+        # A tenant with more to do stands behind the others for the next tick: nobody is served twice in this one.
+        if len(due) < TENANTS_A_ROUND or failed:
+            break
+    return dispatched, unsent
+
+
+def _claim(tx: Transaction, due: list[dict[str, Any]], per_tenant: int, now: datetime) -> list[Message]:
+    """Mark what may go now as dispatched; tenants that are switched off sleep until they are switched on."""
+    tx.run("events.sleep_disabled", tenants=[row["tenant_id"] for row in due if not row["enabled"]])
+    enabled = [row for row in due if row["enabled"]]
+    windows = [_window(row, now) for row in enabled]
+    rows = tx.rows(
+        "events.dispatch",
+        now=now,
+        tenants=[row["tenant_id"] for row in enabled],
+        caps=[row["nightly_job_cap"] for row in enabled],
+        nights=[night for night, _ in windows],
+        next_nights=[following for _, following in windows],
+        per_tenant=per_tenant,
+    )
+    return [Message(UUID(str(row["event_id"])), row["correlation_id"]) for row in rows]
+
+
+def _window(row: dict[str, Any], now: datetime) -> tuple[date | None, datetime]:
+    """Tonight's id, None while the window is closed, and the next night's start."""
+    settings = NightSettings(row["night_start"], row["night_end"], row["timezone"])
+    night = current_night(settings, now)
+    return (night.id if night else None), next_start(settings, now)

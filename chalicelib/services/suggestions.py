@@ -1,0 +1,207 @@
+"""Suggestions: what the system proposes and a person decides. Listing them generates them (spec 1.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from chalicelib.errors import Conflict, NotFound, Problem
+from chalicelib.services import quotas
+from chalicelib.services.approvals import schedule
+from chalicelib.services.outside import Outside
+from chalicelib.services.sources import goes_stale_at, judge, require
+from chalicelib.services.tokens import Principal
+from chalicelib.storage import events, sources, suggestions
+from chalicelib.storage.connection import Transaction
+from chalicelib.storage.events import Event
+from chalicelib.storage.sources import Source
+from chalicelib.storage.suggestions import Suggestion
+
+MAX_BULK = 1000  # suggestions that one call of approve-all decides
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """An approved suggestion and the event that it made; None where approving switches the source off."""
+
+    suggestion_id: UUID
+    event: Event | None
+
+
+def list_page(
+    outside: Outside, who: Principal, *, after: tuple[datetime, UUID] | None, limit: int, now: datetime
+) -> list[Suggestion]:
+    """One page of open suggestions, made current first."""
+    with outside.database.transaction(who.tenant_id) as tx:
+        generate(tx, who.tenant_id, now)
+        return suggestions.page(tx, who.tenant_id, after=after, limit=limit)
+
+
+def generate(tx: Transaction, tenant_id: UUID, now: datetime) -> None:
+    """Bring the tenant's suggestions up to date: idempotent, and safe against a twin at the same instant."""
+    tx.run("suggestions.reopen_snoozed", tenant_id=tenant_id, now=now)
+    tx.run("suggestions.close_moot", tenant_id=tenant_id, now=now)
+    for source in sources.stale(tx, tenant_id, now):
+        reason = judge(source, now).reason
+        assert reason is not None
+        suggestions.offer(
+            tx,
+            tenant_id=tenant_id,
+            source_id=source.id,
+            kind="refresh",
+            reason=reason,
+            detail={"last_status": source.last_status} if reason == "last_refresh_failed" else None,
+            stale_since=goes_stale_at(source) or source.created_at,
+            now=now,
+        )
+
+
+def approve(
+    outside: Outside, who: Principal, suggestion_id: UUID, *, correlation_id: str | None, now: datetime
+) -> tuple[Approved, quotas.Allowance]:
+    """Do what the suggestion proposes. Raises NotFound, Conflict, RateLimited."""
+    with outside.database.transaction(who.tenant_id) as tx:
+        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+        return _approve(tx, who, suggestion_id, correlation_id, now), allowance
+
+
+def approve_many(
+    outside: Outside,
+    who: Principal,
+    suggestion_ids: list[UUID] | None,
+    *,
+    correlation_id: str | None,
+    now: datetime,
+) -> tuple[list[tuple[UUID, Approved | Problem]], quotas.Allowance]:
+    """Approve the given suggestions, or all open ones (None), each with its own result; one mutation of the limit."""
+    results: list[tuple[UUID, Approved | Problem]] = []
+    with outside.database.transaction(who.tenant_id) as tx:
+        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+        if suggestion_ids is None:
+            generate(tx, who.tenant_id, now)
+            suggestion_ids = [
+                row["id"] for row in tx.rows("suggestions.open_ids", tenant_id=who.tenant_id, limit=MAX_BULK)
+            ]
+        for suggestion_id in dict.fromkeys(suggestion_ids):
+            try:
+                with tx.savepoint():
+                    results.append((suggestion_id, _approve(tx, who, suggestion_id, correlation_id, now)))
+            except Problem as problem:
+                results.append((suggestion_id, problem))
+    return results, allowance
+
+
+def snooze(
+    outside: Outside, who: Principal, suggestion_id: UUID, days: int, now: datetime
+) -> tuple[Suggestion, quotas.Allowance]:
+    """Put the question off for 1 to 365 days."""
+    return _answer(outside, who, suggestion_id, "snoozed", now, now + timedelta(days=days))
+
+
+def dismiss(
+    outside: Outside, who: Principal, suggestion_id: UUID, now: datetime
+) -> tuple[Suggestion, quotas.Allowance]:
+    """Close the question until the source was checked again or one more TTL has passed."""
+    return _answer(outside, who, suggestion_id, "dismissed", now, None)
+
+
+def _answer(
+    outside: Outside, who: Principal, suggestion_id: UUID, state: str, now: datetime, snoozed_until: datetime | None
+) -> tuple[Suggestion, quotas.Allowance]:
+    with outside.database.transaction(who.tenant_id) as tx:
+        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+        _locked(tx, suggestion_id)
+        suggestions.decide(
+            tx, suggestion_id, state=state, now=now, decided_by=who.admin_token_id, snoozed_until=snoozed_until
+        )
+        decided = suggestions.get(tx, suggestion_id)
+        assert decided is not None
+        return decided, allowance
+
+
+def _locked(tx: Transaction, suggestion_id: UUID) -> tuple[Suggestion, Source]:
+    """The open suggestion and its source, both locked; the source first, as the worker locks them."""
+    seen = suggestions.get(tx, suggestion_id)
+    if seen is None:
+        raise NotFound("there is no such suggestion")
+    source = require(tx, seen.source_id, lock=True)
+    suggestion = suggestions.get(tx, suggestion_id, lock=True)
+    assert suggestion is not None, "suggestions are never deleted while their source stands"
+    if suggestion.state != "open":
+        raise Conflict(f"the suggestion is {suggestion.state}", code="suggestion_not_open", state=suggestion.state)
+    return suggestion, source
+
+
+def _approve(
+    tx: Transaction, who: Principal, suggestion_id: UUID, correlation_id: str | None, now: datetime
+) -> Approved:
+    suggestion, source = _locked(tx, suggestion_id)
+    event = _ACTIONS[suggestion.kind](tx, suggestion, source, correlation_id, now)
+    suggestions.decide(
+        tx,
+        suggestion_id,
+        state="approved" if event else "closed",
+        now=now,
+        decided_by=who.admin_token_id,
+        event_id=event.id if event else None,
+    )
+    return Approved(suggestion_id, event)
+
+
+def _refresh(tx: Transaction, _: Suggestion, source: Source, correlation_id: str | None, now: datetime) -> Event | None:
+    return schedule(tx, source, "night", correlation_id=correlation_id, now=now).event
+
+
+def _publish(
+    tx: Transaction, suggestion: Suggestion, source: Source, correlation_id: str | None, now: datetime
+) -> Event | None:
+    """What was reviewed is at hand, so it needs no night: nothing is fetched."""
+    open_event = events.open_of_source(tx, source.id)
+    if open_event is not None:
+        raise Conflict("a refresh of this source is under way", code="event_open", event_id=str(open_event.id))
+    return schedule(
+        tx,
+        source,
+        "now",
+        correlation_id=correlation_id,
+        now=now,
+        kind=events.PUBLISH,
+        held_text_id=suggestion.held_text_id,
+    ).event
+
+
+def _change_uri(
+    tx: Transaction, suggestion: Suggestion, source: Source, correlation_id: str | None, now: datetime
+) -> Event | None:
+    changed = tx.one(
+        "sources.change_uri",
+        Source,
+        id=source.id,
+        tenant_id=source.tenant_id,
+        uri=suggestion.detail["uri"],
+        now=now,
+    )
+    if changed is None:
+        raise Conflict("another source has this uri already", code="uri_taken")
+    # An event that waits was approved for the old address: it gives way to the new one.
+    open_event = events.open_of_source(tx, source.id)
+    if open_event is not None:
+        tx.row("events.cancel", id=open_event.id, now=now)
+    return schedule(tx, changed, "night", correlation_id=correlation_id, now=now).event
+
+
+def _deactivate(
+    tx: Transaction, _: Suggestion, source: Source, correlation_id: str | None, now: datetime
+) -> Event | None:
+    tx.row("sources.set_active", id=source.id, active=False, now=now)
+    return None
+
+
+_ACTIONS = {
+    "refresh": _refresh,
+    "review_change": _publish,
+    "change_uri": _change_uri,
+    "merge": _deactivate,
+    "gone": _deactivate,
+}

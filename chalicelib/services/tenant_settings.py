@@ -1,0 +1,66 @@
+"""A tenant's settings: window, timezone, cap, enabled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, time
+
+from chalicelib.domain.night_window import current_night, next_start
+from chalicelib.errors import NotFound
+from chalicelib.services import nights, quotas
+from chalicelib.services.outside import Outside
+from chalicelib.services.tokens import Principal
+from chalicelib.storage import tenants
+from chalicelib.storage.tenants import Tenant
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """New values, already checked; None leaves a setting as it is."""
+
+    night_start: time | None = None
+    night_end: time | None = None
+    timezone: str | None = None
+    nightly_job_cap: int | None = None
+    enabled: bool | None = None
+
+
+def show(outside: Outside, who: Principal) -> Tenant:
+    """The tenant's settings. Raises NotFound once the tenant has been deleted."""
+    with outside.database.transaction(who.tenant_id) as tx:
+        return _require(tenants.get(tx, who.tenant_id))
+
+
+def update(outside: Outside, who: Principal, changes: Changes, now: datetime) -> tuple[Tenant, quotas.Allowance]:
+    """Change settings, and with the window what waits for it (spec 1.1). Raises RateLimited."""
+    with outside.database.transaction(who.tenant_id) as tx:
+        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+        before = _require(tenants.get(tx, who.tenant_id, lock=True))
+        tx.run(
+            "tenants.update_settings",
+            id=who.tenant_id,
+            enabled=changes.enabled,
+            timezone=changes.timezone,
+            night_start=changes.night_start,
+            night_end=changes.night_end,
+            nightly_job_cap=changes.nightly_job_cap,
+        )
+        after = _require(tenants.get(tx, who.tenant_id))
+        window = nights.settings_of(after)
+        if window != nights.settings_of(before):
+            tx.run(
+                "events.move_to_night",
+                tenant_id=who.tenant_id,
+                next_night=next_start(window, now),
+                window_open=current_night(window, now) is not None,
+                now=now,
+            )
+        if after.enabled and not before.enabled:
+            tx.run("events.wake_tenant", tenant_id=who.tenant_id, now=now)
+        return after, allowance
+
+
+def _require(tenant: Tenant | None) -> Tenant:
+    if tenant is None:
+        raise NotFound("the tenant is no longer there")
+    return tenant

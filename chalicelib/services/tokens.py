@@ -1,0 +1,72 @@
+"""Tokens: who is asking. Random, shown once, stored as SHA-256."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from chalicelib.errors import Forbidden, Unauthorized
+from chalicelib.storage.connection import Database, Transaction
+
+_PREFIX = {"api": "lrd_api_", "admin": "lrd_admin_"}
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who is asking, as their tokens say; nothing of it comes from the request's own claims.
+
+    ``admin_token_id`` is set where a valid admin token of the same tenant came along.
+    """
+
+    tenant_id: UUID
+    token_id: UUID
+    tenant_enabled: bool
+    admin_token_id: UUID | None = None
+    operator_name: str | None = None
+
+
+def mint(tx: Transaction, *, tenant_id: UUID, token_class: str, label: str, operator: str | None, now: datetime) -> str:
+    """Make a token and return it; only its hash is kept, so it can't be shown again."""
+    token = _PREFIX[token_class] + secrets.token_urlsafe(32)
+    parameters = {"tenant_id": tenant_id, "class": token_class, "label": label, "operator_name": operator}
+    tx.row("tokens.insert", **parameters, token_hash=_hash(token), now=now)
+    return token
+
+
+def authenticate(database: Database, bearer: str | None, admin: str | None, *, admin_needed: bool) -> Principal:
+    """The principal behind an API token and, if given, an admin token.
+
+    Raises Unauthorized without a valid API token, Forbidden ``admin_token_required`` where an admin token is needed and
+    none, a wrong one or another tenant's came. Which of these it was is not told.
+    """
+    with database.transaction() as tx:
+        api = _find(tx, bearer, "api")
+        operator = _find(tx, admin, "admin") if admin_needed else None
+    if api is None:
+        raise Unauthorized("a valid API token is needed", headers={"WWW-Authenticate": "Bearer"})
+    if not admin_needed:
+        return Principal(api["tenant_id"], api["token_id"], api["tenant_enabled"])
+    if operator is None or operator["tenant_id"] != api["tenant_id"]:
+        raise Forbidden("this needs the X-Admin-Token of the same tenant", code="admin_token_required")
+    return Principal(
+        api["tenant_id"], api["token_id"], api["tenant_enabled"], operator["token_id"], operator["operator_name"]
+    )
+
+
+def _find(tx: Transaction, token: str | None, token_class: str) -> dict[str, Any] | None:
+    if not token or not token.startswith(_PREFIX[token_class]) or len(token) > 200:
+        return None
+    presented = _hash(token)
+    row = tx.row("tokens.find", token_hash=presented)
+    if row is None or row["class"] != token_class or not hmac.compare_digest(row["token_hash"], presented):
+        return None
+    return row
+
+
+def _hash(token: str) -> bytes:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,153 @@
+"""Every environment variable, once: name, default, rule, help. All faults are reported together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chalicelib.errors import SettingsError
+from chalicelib.fetching.ssrf import parse_allowlist
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One environment variable. ``parse`` turns its text (or the default's) into the value or raises ValueError."""
+
+    name: str
+    default: str | None
+    parse: Callable[[str], Any]
+    help: str
+
+
+def _flag(text: str) -> bool:
+    words = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
+    try:
+        return words[text.strip().casefold()]
+    except KeyError:
+        raise ValueError("must be true or false") from None
+
+
+def _text(text: str) -> str:
+    return text.strip()
+
+
+def _integer(low: int, high: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not (text.strip().isascii() and text.strip().isdigit() and low <= int(text) <= high):
+            raise ValueError(f"must be a whole number from {low} to {high}")
+        return int(text)
+
+    return parse
+
+
+def _domains(text: str) -> tuple[str, ...]:
+    return parse_allowlist(text) if text.strip() else ()
+
+
+def _ports(text: str) -> frozenset[int]:
+    port = _integer(1, 65535)
+    return frozenset(port(part) for part in text.split(","))
+
+
+def _choice(*words: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text.strip().upper() not in words:
+            raise ValueError(f"must be one of {', '.join(words)}")
+        return text.strip().upper()
+
+    return parse
+
+
+VARIABLES: Mapping[str, Variable] = {
+    "database_url": Variable(
+        "DATABASE_URL", None, _text, "Postgres 16 or later with pgvector 0.8 or later, with this function's own role."
+    ),
+    "enable_kb": Variable("ENABLE_KB", "true", _flag, "Off: only status and settings answer, and nothing is fetched."),
+    "enable_kb_retrieval": Variable(
+        "ENABLE_KB_RETRIEVAL", "false", _flag, "Whether a context pack may hold extracts of the knowledge base."
+    ),
+    "mutations_per_hour": Variable(
+        "KB_MUTATIONS_PER_HOUR", "10", _integer(1, 1_000_000), "Mutations a tenant may make in an hour."
+    ),
+    "allowed_domains": Variable(
+        "KB_ALLOWLIST_DOMAINS",
+        "",
+        _domains,
+        "Comma-separated domains that may be fetched, each with its subdomains. Unset or empty: no restriction.",
+    ),
+    "allowed_ports": Variable("KB_ALLOWED_PORTS", "80,443,8080,8443", _ports, "Ports that may be fetched from."),
+    "allow_private_networks": Variable(
+        "KB_ALLOW_PRIVATE_NETWORKS",
+        "false",
+        _flag,
+        "Opens private and loopback addresses to the fetch, for development. Metadata addresses stay closed.",
+    ),
+    "fetch_contact": Variable(
+        "KB_FETCH_CONTACT", "", _text, "A URL or mail address that the User-Agent names, for whoever is fetched."
+    ),
+    "respect_robots": Variable(
+        "KB_RESPECT_ROBOTS", "false", _flag, "Whether robots.txt is asked before a page is fetched."
+    ),
+    "queue_url": Variable("LARDER_QUEUE_URL", "", _text, "The SQS queue from tick to worker."),
+    "model_dir": Variable("LARDER_MODEL_DIR", "", _text, "The folder with the embedding model."),
+    "embed_model": Variable(
+        "LARDER_EMBED_MODEL", "", _text, "Another model that fastembed knows, by name, instead of the folder's."
+    ),
+    "dispatch_per_tenant": Variable(
+        "LARDER_DISPATCH_PER_TENANT", "20", _integer(1, 10_000), "Events of one tenant that one tick may dispatch."
+    ),
+    "dispatch_in_flight": Variable(
+        "LARDER_DISPATCH_IN_FLIGHT", "1000", _integer(1, 100_000), "Events that may be dispatched and not leased yet."
+    ),
+    "lease_seconds": Variable(
+        "LARDER_LEASE_SECONDS", "150", _integer(30, 3600), "How long a worker may hold an event without an outcome."
+    ),
+    "embedding_cache_rows": Variable(
+        "LARDER_EMBEDDING_CACHE_ROWS", "200000", _integer(0, 100_000_000), "Rows that the embedding cache may keep."
+    ),
+    "log_level": Variable(
+        "LARDER_LOG_LEVEL", "INFO", _choice("DEBUG", "INFO", "WARNING", "ERROR"), "The least level that is logged."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The environment, read and checked once a container. Fields are documented in ``VARIABLES``."""
+
+    database_url: str
+    enable_kb: bool
+    enable_kb_retrieval: bool
+    mutations_per_hour: int
+    allowed_domains: tuple[str, ...]
+    allowed_ports: frozenset[int]
+    allow_private_networks: bool
+    fetch_contact: str
+    respect_robots: bool
+    queue_url: str
+    model_dir: str
+    embed_model: str
+    dispatch_per_tenant: int
+    dispatch_in_flight: int
+    lease_seconds: int
+    embedding_cache_rows: int
+    log_level: str
+
+
+def read(environment: Mapping[str, str]) -> Settings:
+    """Settings from ``environment``. Raises SettingsError with every fault, one a line; values are never repeated."""
+    values: dict[str, Any] = {}
+    faults: list[str] = []
+    for field, variable in VARIABLES.items():
+        text = environment.get(variable.name, variable.default)
+        if text is None:
+            faults.append(f"{variable.name} is not set")
+            continue
+        try:
+            values[field] = variable.parse(text)
+        except ValueError as error:
+            faults.append(f"{variable.name}: {error}")
+    if faults:
+        raise SettingsError("\n".join(faults))
+    return Settings(**values)

@@ -1,0 +1,21 @@
+"""Hosts: one fetch at a time each, and their Retry-After."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from chalicelib.storage.connection import Transaction
+
+
+def lease(tx: Transaction, host: str, *, token: UUID, now: datetime, until: datetime) -> datetime | None:
+    """Take the host until ``until``; None if it is ours now, else the instant before which it is not to be had."""
+    if tx.row("hosts.lease", host=host, token=token, now=now, until=until) is not None:
+        return None
+    busy_until: datetime = tx.value("hosts.busy_until", host=host)
+    return busy_until
+
+
+def release(tx: Transaction, host: str, *, token: UUID, now: datetime, not_before: datetime | None) -> None:
+    """Give the host back, closed to everybody until ``not_before`` if its server asked for that."""
+    tx.run("hosts.release", host=host, token=token, now=now, not_before=not_before)

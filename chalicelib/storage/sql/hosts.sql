@@ -1,0 +1,17 @@
+-- name: lease
+insert into host_leases as h (host, lease_token, lease_until, not_before)
+values (%(host)s, %(token)s, %(until)s, %(now)s)
+on conflict (host) do update set lease_token = %(token)s, lease_until = %(until)s
+ where h.lease_until <= %(now)s and h.not_before <= %(now)s
+returning host
+
+-- name: busy_until
+select greatest(lease_until, not_before) from host_leases where host = %(host)s
+
+-- name: release
+update host_leases
+   set lease_until = %(now)s, not_before = greatest(not_before, coalesce(%(not_before)s, not_before))
+ where host = %(host)s and lease_token = %(token)s
+
+-- name: forget_idle
+delete from host_leases where lease_until < %(before)s and not_before < %(before)s

@@ -1,0 +1,6 @@
+-- name: ticked
+insert into scheduler_state (last_tick_at) values (%(now)s)
+on conflict (only_row) do update set last_tick_at = greatest(scheduler_state.last_tick_at, excluded.last_tick_at)
+
+-- name: last_tick
+select last_tick_at from scheduler_state

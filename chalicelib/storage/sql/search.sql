@@ -1,0 +1,59 @@
+-- name: prepare
+-- Without the iterative scan a filter after the index would starve the result; the outer query sorts again.
+select set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', '100', true)
+
+-- name: current
+-- Both legs, fused by reciprocal rank and cut before anything is joined back. A leg whose input is null is empty.
+with vector_hit as materialized (
+  select c.row_id, c.embedding <=> %(embedding)s::vector as distance
+    from kb_chunks c
+   where c.tenant_id = %(tenant_id)s and upper_inf(c.system_time) and %(embedding)s::text is not null
+     and (%(source_ids)s::uuid[] is null or c.source_id = any (%(source_ids)s))
+     and exists (select from kb_sources s where s.id = c.source_id and s.active)
+   order by c.embedding <=> %(embedding)s::vector limit %(candidates)s
+), vector_leg as (
+  select row_id, row_number() over (order by distance, row_id) as place from vector_hit
+), keyword_leg as (
+  select row_id, row_number() over (order by rank desc, row_id) as place
+    from search_words_v1(%(words)s, %(source_ids)s, %(candidates)s)
+), fused as (
+  select row_id, sum(weight / (%(k)s + place)) as score
+    from (select row_id, place, %(vector_weight)s::float8 as weight from vector_leg
+          union all
+          select row_id, place, %(keyword_weight)s::float8 from keyword_leg) legs
+   group by row_id order by score desc, row_id limit %(limit)s
+)
+select c.chunk_id, c.chunk_index, c.text, f.score, s.id as source_id, s.name as source_name, s.uri as source_uri,
+       s.last_checked_at, s.refresh_ttl_seconds, v.version, v.fetched_at, v.title
+  from fused f join kb_chunks c on c.row_id = f.row_id join kb_sources s on s.id = c.source_id
+  join kb_versions v on v.source_id = c.source_id and v.version = s.current_version
+ order by f.score desc, f.row_id
+
+-- name: as_of
+-- The same over what was current at an instant: exact scans, for the partial indexes know open rows alone.
+with then_current as materialized (
+  select c.row_id, c.embedding, c.words
+    from kb_chunks c
+   where c.tenant_id = %(tenant_id)s and c.system_time @> %(at)s::timestamptz
+     and (%(source_ids)s::uuid[] is null or c.source_id = any (%(source_ids)s))
+     and exists (select from kb_sources s where s.id = c.source_id and s.active)
+), vector_leg as (
+  select row_id, row_number() over (order by distance, row_id) as place
+    from (select row_id, embedding <=> %(embedding)s::vector as distance from then_current
+           where %(embedding)s::text is not null order by 2, 1 limit %(candidates)s) nearest
+), keyword_leg as (
+  select row_id, row_number() over (order by rank desc, row_id) as place
+    from (select row_id, ts_rank_cd(words, websearch_to_tsquery('english', %(words)s)) as rank from then_current
+           where words @@ websearch_to_tsquery('english', %(words)s) order by 2 desc, 1 limit %(candidates)s) best
+), fused as (
+  select row_id, sum(weight / (%(k)s + place)) as score
+    from (select row_id, place, %(vector_weight)s::float8 as weight from vector_leg
+          union all
+          select row_id, place, %(keyword_weight)s::float8 from keyword_leg) legs
+   group by row_id order by score desc, row_id limit %(limit)s
+)
+select c.chunk_id, c.chunk_index, c.text, f.score, s.id as source_id, s.name as source_name, s.uri as source_uri,
+       s.last_checked_at, s.refresh_ttl_seconds, v.version, v.fetched_at, v.title
+  from fused f join kb_chunks c on c.row_id = f.row_id join kb_sources s on s.id = c.source_id
+  join kb_versions v on v.source_id = c.source_id and v.system_time @> %(at)s::timestamptz
+ order by f.score desc, f.row_id

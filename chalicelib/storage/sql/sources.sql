@@ -1,0 +1,63 @@
+-- name: get
+select * from kb_sources where id = %(id)s
+
+-- name: get_for_update
+select * from kb_sources where id = %(id)s for update
+
+-- name: find_by_uri
+select * from kb_sources where tenant_id = %(tenant_id)s and uri = %(uri)s for update
+
+-- name: page
+select * from kb_sources
+ where tenant_id = %(tenant_id)s
+   and (%(after_time)s::timestamptz is null or (created_at, id) > (%(after_time)s, %(after_id)s))
+ order by created_at, id limit %(limit)s
+
+-- name: count_active
+select count(*) from kb_sources where tenant_id = %(tenant_id)s and active
+
+-- name: insert
+insert into kb_sources (tenant_id, uri, name, refresh_ttl_seconds, keep_hidden_text, created_at, updated_at)
+values (%(tenant_id)s, %(uri)s, %(name)s, %(refresh_ttl_seconds)s, %(keep_hidden_text)s, %(now)s, %(now)s)
+on conflict (tenant_id, uri) do nothing
+returning *
+
+-- name: update
+update kb_sources
+   set name = coalesce(%(name)s, name), refresh_ttl_seconds = coalesce(%(refresh_ttl_seconds)s, refresh_ttl_seconds),
+       -- what decides about the text makes the next check unconditional
+       etag = case when %(keep_hidden_text)s <> keep_hidden_text then null else etag end,
+       last_modified = case when %(keep_hidden_text)s <> keep_hidden_text then null else last_modified end,
+       body_hash = case when %(keep_hidden_text)s <> keep_hidden_text then null else body_hash end,
+       keep_hidden_text = coalesce(%(keep_hidden_text)s, keep_hidden_text), updated_at = %(now)s
+ where id = %(id)s returning *
+
+-- name: set_active
+update kb_sources set active = %(active)s, updated_at = %(now)s where id = %(id)s returning *
+
+-- name: change_uri
+update kb_sources
+   set uri = %(uri)s, generation = generation + 1, etag = null, last_modified = null, body_hash = null,
+       redirect_to = null, redirect_since = null, gone_in_a_row = 0, updated_at = %(now)s
+ where id = %(id)s and not exists (select from kb_sources o where o.tenant_id = %(tenant_id)s and o.uri = %(uri)s)
+returning *
+
+-- name: record_attempt
+update kb_sources
+   set last_attempt_at = greatest(%(now)s, last_attempt_at), last_status = %(status)s, last_error = %(error)s,
+       gone_in_a_row = case when %(gone)s then gone_in_a_row + 1 else 0 end, updated_at = %(now)s
+ where id = %(id)s returning gone_in_a_row
+
+-- name: stale
+select s.* from kb_sources s
+ where s.tenant_id = %(tenant_id)s and s.active and s.type = 'url'
+   and (s.last_checked_at is null or s.last_checked_at + make_interval(secs => s.refresh_ttl_seconds) <= %(now)s)
+   and not exists (select from kb_events e
+                    where e.source_id = s.id and e.state in ('pending', 'dispatched', 'running'))
+   and not exists (select from kb_suggestions g
+                    where g.source_id = s.id and g.state in ('open', 'snoozed')
+                      and g.kind in ('refresh', 'review_change', 'gone'))
+   and not exists (select from kb_suggestions g
+                    where g.source_id = s.id and g.kind = 'refresh' and g.state = 'dismissed'
+                      and (s.last_checked_at is null or s.last_checked_at <= g.decided_at)
+                      and g.decided_at + make_interval(secs => s.refresh_ttl_seconds) > %(now)s)

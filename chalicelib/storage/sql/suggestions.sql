@@ -1,0 +1,69 @@
+-- name: get
+select * from kb_suggestions where id = %(id)s
+
+-- name: get_for_update
+select * from kb_suggestions where id = %(id)s for update
+
+-- name: insert
+insert into kb_suggestions (tenant_id, source_id, kind, reason, detail, held_text_id, stale_since, created_at)
+values (%(tenant_id)s, %(source_id)s, %(kind)s, %(reason)s, %(detail)s, %(held_text_id)s, %(stale_since)s, %(now)s)
+on conflict (source_id, kind) where state in ('open', 'snoozed') do nothing
+
+-- name: reopen_snoozed
+update kb_suggestions set state = 'open', snoozed_until = null
+ where tenant_id = %(tenant_id)s and state = 'snoozed' and snoozed_until <= %(now)s
+
+-- name: close_moot
+-- A source that was refreshed, switched off or found stale no longer needs no question about it.
+update kb_suggestions g set state = 'closed'
+  from kb_sources s
+ where s.id = g.source_id and g.tenant_id = %(tenant_id)s and g.state in ('open', 'snoozed') and g.kind = 'refresh'
+   and (not s.active
+     or s.last_checked_at + make_interval(secs => s.refresh_ttl_seconds) > %(now)s)
+
+-- name: page
+select g.*, s.uri as source_uri, s.name as source_name
+  from kb_suggestions g join kb_sources s on s.id = g.source_id
+ where g.tenant_id = %(tenant_id)s and g.state = 'open'
+   and (%(after_time)s::timestamptz is null or (g.created_at, g.id) > (%(after_time)s, %(after_id)s))
+ order by g.created_at, g.id limit %(limit)s
+
+-- name: open_ids
+select id from kb_suggestions where tenant_id = %(tenant_id)s and state = 'open' order by created_at, id limit %(limit)s
+
+-- name: counts
+select count(*) filter (where state = 'open') as open, count(*) filter (where state = 'approved') as approved
+  from kb_suggestions where tenant_id = %(tenant_id)s and state in ('open', 'approved')
+
+-- name: decide
+update kb_suggestions
+   set state = %(state)s, snoozed_until = %(snoozed_until)s, decided_at = %(now)s, decided_by = %(decided_by)s,
+       event_id = %(event_id)s
+ where id = %(id)s
+
+-- name: close_of_event
+update kb_suggestions set state = 'closed' where event_id = %(event_id)s and state = 'approved'
+
+-- name: replace_review
+-- A newer doubtful text takes the place of the one that nobody has answered yet.
+update kb_suggestions set state = 'closed'
+ where source_id = %(source_id)s and kind = 'review_change' and state in ('open', 'snoozed')
+
+-- name: open_review
+select g.*, h.text, h.title, h.reason as held_reason
+  from kb_suggestions g join kb_held_texts h on h.id = g.held_text_id
+ where g.source_id = %(source_id)s and g.kind = 'review_change' and g.state in ('open', 'snoozed')
+
+-- name: offer_redirect
+-- A permanent redirect that has stood for seven days, or an https upgrade of the same host at once (spec 1.7);
+-- a target that is another source's uri is a duplicate to merge.
+insert into kb_suggestions (tenant_id, source_id, kind, reason, detail, created_at)
+select s.tenant_id, s.id, case when o.id is null then 'change_uri' else 'merge' end, 'permanent_redirect',
+       jsonb_build_object('uri', %(target)s::text, 'other_source_id', o.id), %(now)s
+  from kb_sources s left join kb_sources o on o.tenant_id = s.tenant_id and o.uri = %(target)s and o.id <> s.id
+ where s.id = %(source_id)s
+   and (s.redirect_since <= %(now)s - interval '7 days' or %(https_upgrade)s or o.id is not null)
+   and not exists (select from kb_suggestions g
+                    where g.source_id = s.id and g.kind in ('change_uri', 'merge') and g.state = 'dismissed'
+                      and g.detail->>'uri' = %(target)s)
+on conflict (source_id, kind) where state in ('open', 'snoozed') do nothing

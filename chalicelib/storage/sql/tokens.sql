@@ -1,0 +1,16 @@
+-- name: find
+select token_id, tenant_id, class, operator_name, token_hash, tenant_enabled from find_token_v1(%(token_hash)s)
+
+-- name: insert
+insert into api_tokens (tenant_id, class, label, operator_name, token_hash, created_at)
+values (%(tenant_id)s, %(class)s, %(label)s, %(operator_name)s, %(token_hash)s, %(now)s)
+returning id
+
+-- name: list
+select k.id, t.name as tenant, k.class, k.label, k.operator_name, k.created_at, k.revoked_at
+  from api_tokens k join tenants t on t.id = k.tenant_id
+ where %(tenant)s::text is null or t.name = %(tenant)s
+ order by k.created_at, k.id
+
+-- name: revoke
+update api_tokens set revoked_at = %(now)s where id = %(id)s and revoked_at is null

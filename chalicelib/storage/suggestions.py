@@ -1,0 +1,92 @@
+"""Suggestions: questions to a person about a source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from chalicelib.storage.connection import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A row of ``kb_suggestions``; ``source_uri`` and ``source_name`` come with lists alone."""
+
+    id: UUID
+    tenant_id: UUID
+    source_id: UUID
+    kind: str
+    state: str
+    reason: str
+    detail: dict[str, Any]
+    held_text_id: UUID | None
+    event_id: UUID | None
+    stale_since: datetime | None
+    created_at: datetime
+    snoozed_until: datetime | None
+    decided_at: datetime | None
+    source_uri: str | None = None
+    source_name: str | None = None
+
+
+def offer(
+    tx: Transaction,
+    *,
+    tenant_id: UUID,
+    source_id: UUID,
+    kind: str,
+    reason: str,
+    now: datetime,
+    detail: dict[str, Any] | None = None,
+    held_text_id: UUID | None = None,
+    stale_since: datetime | None = None,
+) -> None:
+    """Open a suggestion unless one of its kind is open or snoozed for the source already."""
+    tx.run(
+        "suggestions.insert",
+        tenant_id=tenant_id,
+        source_id=source_id,
+        kind=kind,
+        reason=reason,
+        detail=Jsonb(detail or {}),
+        held_text_id=held_text_id,
+        stale_since=stale_since,
+        now=now,
+    )
+
+
+def get(tx: Transaction, suggestion_id: UUID, *, lock: bool = False) -> Suggestion | None:
+    """The suggestion, locked until the transaction ends if ``lock``."""
+    return tx.one("suggestions.get_for_update" if lock else "suggestions.get", Suggestion, id=suggestion_id)
+
+
+def page(tx: Transaction, tenant_id: UUID, *, after: tuple[datetime, UUID] | None, limit: int) -> list[Suggestion]:
+    """Up to ``limit`` open suggestions after the keyset position, oldest first."""
+    time, ident = after or (None, None)
+    return tx.all("suggestions.page", Suggestion, tenant_id=tenant_id, after_time=time, after_id=ident, limit=limit)
+
+
+def decide(
+    tx: Transaction,
+    suggestion_id: UUID,
+    *,
+    state: str,
+    now: datetime,
+    decided_by: UUID | None,
+    snoozed_until: datetime | None = None,
+    event_id: UUID | None = None,
+) -> None:
+    """Write a person's answer down."""
+    tx.run(
+        "suggestions.decide",
+        id=suggestion_id,
+        state=state,
+        now=now,
+        decided_by=decided_by,
+        snoozed_until=snoozed_until,
+        event_id=event_id,
+    )

@@ -1,0 +1,137 @@
+"""Operations that have no route: invoked directly, under IAM, with a command and its arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from chalicelib import bootstrap
+from chalicelib.errors import Invalid, LarderError, Problem
+from chalicelib.services import tenancy
+from chalicelib.storage import migrate
+from chalicelib.storage.connection import Database
+
+
+def run(event: Any) -> dict[str, Any]:
+    """Do ``event["command"]``; ``{"ok": true, "result": …}`` or ``{"ok": false, "code": …, "detail": …}``.
+
+    Nothing is raised: what a function raises ends in a log, and arguments don't belong there.
+    """
+    try:
+        if not isinstance(event, dict) or event.get("command") not in _COMMANDS:
+            raise Invalid(f"command: must be one of {', '.join(sorted(_COMMANDS))}", field="command")
+        arguments = {name: value for name, value in event.items() if name != "command"}
+        return {"ok": True, "result": _COMMANDS[event["command"]](arguments)}
+    except Problem as problem:
+        return {"ok": False, "code": problem.code, "detail": problem.detail}
+    except (LarderError, TypeError) as error:
+        return {"ok": False, "code": type(error).__name__, "detail": str(error)}
+
+
+def _migrate(arguments: dict[str, Any]) -> Any:
+    _only(arguments)
+    return {"applied": migrate.migrate(bootstrap.outside().settings.database_url)}
+
+
+def _pending(arguments: dict[str, Any]) -> Any:
+    _only(arguments)
+    return {"pending": migrate.pending(bootstrap.outside().settings.database_url)}
+
+
+def _tenant_create(arguments: dict[str, Any]) -> Any:
+    _only(arguments, "name", "plan", "operator")
+    return tenancy.create(
+        _database(),
+        name=_text(arguments, "name"),
+        plan=arguments.get("plan") or "free",
+        operator=arguments.get("operator"),
+        now=_now(),
+    )
+
+
+def _tenant_list(arguments: dict[str, Any]) -> Any:
+    _only(arguments)
+    return _plain(tenancy.list_tenants(_database()))
+
+
+def _tenant_enable(arguments: dict[str, Any]) -> Any:
+    _only(arguments, "name", "enabled")
+    tenancy.set_enabled(_database(), name=_text(arguments, "name"), enabled=arguments.get("enabled") is not False)
+    return {}
+
+
+def _tenant_delete(arguments: dict[str, Any]) -> Any:
+    _only(arguments, "name")
+    tenancy.delete(_database(), name=_text(arguments, "name"))
+    return {}
+
+
+def _token_create(arguments: dict[str, Any]) -> Any:
+    _only(arguments, "tenant", "class", "label", "operator")
+    return tenancy.create_token(
+        _database(),
+        tenant=_text(arguments, "tenant"),
+        token_class=_text(arguments, "class"),
+        label=arguments.get("label") or "",
+        operator=arguments.get("operator"),
+        now=_now(),
+    )
+
+
+def _token_list(arguments: dict[str, Any]) -> Any:
+    _only(arguments, "tenant")
+    return _plain(tenancy.list_tokens(_database(), tenant=arguments.get("tenant")))
+
+
+def _token_revoke(arguments: dict[str, Any]) -> Any:
+    _only(arguments, "id")
+    ident = _text(arguments, "id")
+    if not re.fullmatch(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", ident):
+        raise Invalid("id: must be a UUID", field="id")
+    tenancy.revoke_token(_database(), token_id=UUID(ident), now=_now())
+    return {}
+
+
+_COMMANDS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "migrate": _migrate,
+    "migrations_pending": _pending,
+    "tenant_create": _tenant_create,
+    "tenant_list": _tenant_list,
+    "tenant_enable": _tenant_enable,
+    "tenant_delete": _tenant_delete,
+    "token_create": _token_create,
+    "token_list": _token_list,
+    "token_revoke": _token_revoke,
+}
+
+
+def _database() -> Database:
+    return bootstrap.outside().database
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _only(arguments: dict[str, Any], *names: str) -> None:
+    for name in arguments:
+        if name not in names:
+            raise Invalid(f"{name}: is no argument of this command", field=name)
+
+
+def _text(arguments: dict[str, Any], name: str) -> str:
+    value = arguments.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise Invalid(f"{name}: must be given", field=name)
+    return value
+
+
+def _plain(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows as JSON values."""
+    return [
+        {name: str(value) if isinstance(value, UUID | datetime) else value for name, value in row.items()}
+        for row in rows
+    ]

@@ -1,0 +1,76 @@
+"""What the queue calls: one message, one event, at most one new version."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from chalicelib import bootstrap
+from chalicelib.queueing.messages import CORRELATION_ATTRIBUTE, event_id_in
+from chalicelib.services import outcomes, refresh
+from chalicelib.services.outside import Outside
+from chalicelib.telemetry import log_unexpected, logger
+
+Clock = Callable[[], datetime]
+
+HOST_PATIENCE = timedelta(seconds=20)  # so long a worker waits for a busy host before it gives the event back
+HOST_POLL_SECONDS = 0.25
+
+
+def handle(records: list[dict[str, Any]]) -> dict[str, Any]:
+    """Do the messages of one delivery; the partial batch response names those that failed (Lambda, SQS)."""
+    outside = bootstrap.outside()
+    failures = [{"itemIdentifier": record["messageId"]} for record in records if not _succeeds(outside, record)]
+    return {"batchItemFailures": failures}
+
+
+def run(outside: Outside, event_id: UUID, *, clock: Clock) -> str:
+    """Do one event; how it ended, or ``nothing_to_do`` or ``postponed``. The clock is read before each move.
+
+    Raises whatever is unexpected, after the event was made available to the next delivery.
+    """
+    job = refresh.begin(outside, event_id, now=clock())
+    if job is None:
+        return "nothing_to_do"
+    try:
+        busy_until = _wait_for_host(outside, job, clock)
+        if busy_until is not None:
+            refresh.postpone(outside, job, until=busy_until)
+            return "postponed"
+        gathered = refresh.gather(outside, job, now=clock())
+        result = outcomes.finish(outside, job, gathered, now=clock())
+    except Exception:
+        outcomes.give_up(outside, job, now=clock())
+        raise
+    cause = gathered.cause if isinstance(gathered, refresh.Failed) else None
+    logger.info("refreshed", event_id=str(event_id), source_id=str(job.source.id), result=result, cause=cause)
+    return result
+
+
+def _succeeds(outside: Outside, record: dict[str, Any]) -> bool:
+    attributes = record.get("messageAttributes") or {}
+    logger.set_correlation_id((attributes.get(CORRELATION_ATTRIBUTE) or {}).get("stringValue") or "")
+    try:
+        run(outside, event_id_in(record["body"]), clock=lambda: datetime.now(UTC))
+    except Exception as error:
+        log_unexpected("a message failed", error)
+        return False
+    return True
+
+
+def _wait_for_host(outside: Outside, job: refresh.Job, clock: Clock) -> datetime | None:
+    """Take the host, waiting a little while another worker fetches from it; None if it is ours.
+
+    Without the wait every worker but one would give its event back, and a site would get one page a tick.
+    """
+    deadline = time.monotonic() + HOST_PATIENCE.total_seconds()
+    while True:
+        now = clock()
+        busy_until = refresh.take_host(outside, job, now=now)
+        # A host that asked for peace for longer than we would wait is not worth waiting for.
+        if busy_until is None or busy_until - now > refresh.FETCH_LEASE or time.monotonic() >= deadline:
+            return busy_until
+        time.sleep(HOST_POLL_SECONDS)
