@@ -8,8 +8,10 @@ no file; the data goes with it.
 
 from __future__ import annotations
 
+import argparse
 import fcntl
 import signal
+import sys
 import sysconfig
 import tempfile
 import time
@@ -22,8 +24,9 @@ from pathlib import Path
 from infra import emulator, model, postgres, thin_layer
 from infra.account import Account
 from infra.cloud import Cloud, load
-from infra.deploy import deploy
-from infra.package import ROOT, package, parameter_name
+from infra.deploy import DeployError, deploy
+from infra.model import ModelError
+from infra.package import ROOT, SETTINGS, PackageError, package, parameter_name
 
 STATE = ROOT / ".local" / "state.json"
 STAGE = "local"
@@ -152,3 +155,57 @@ def _undisturbed() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def _status(state: Path, say: Callable[[str], None]) -> int:
+    found = load(state)
+    if found is None or not found.alive():
+        say("not up" if found is None else "not up, but an earlier run left something: `make down` clears it")
+        return 1
+    say(f"up: {found.url}")
+    for name, value in found.settings.items():
+        say(f"  {name}={value}")
+    return 0
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or name not in SETTINGS:
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE with NAME one of {', '.join(sorted(SETTINGS))}")
+    return name, value
+
+
+def _terminated(*_: object) -> None:
+    raise SystemExit(143)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m infra.local", description="The whole system on this machine.")
+    parser.add_argument("command", choices=("up", "down", "status"))
+    parser.add_argument(
+        "--set", metavar="NAME=VALUE", type=_setting, action="append", default=[], help="a setting of the functions"
+    )
+    parser.add_argument("--state", type=Path, default=STATE, help="the file that says what runs (%(default)s)")
+    parser.add_argument("--packages", type=Path, help="the folder that functions import from, such as a built layer's")
+    chosen = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, _terminated)  # so that a termination cleans up as Ctrl-C does
+    try:
+        if chosen.command == "status":
+            return _status(chosen.state, print)
+        if chosen.command == "down":
+            down(chosen.state)
+            return 0
+        wish = Wish(settings=dict(chosen.set))
+        up(replace(wish, packages=chosen.packages.resolve()) if chosen.packages else wish, chosen.state)
+        return 0
+    except KeyboardInterrupt:
+        print("\ninterrupted: nothing is left running", file=sys.stderr)
+        return 130
+    except (AlreadyUp, DeployError, ModelError, PackageError, RuntimeError) as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -126,4 +126,5 @@ def _as_text(content: object) -> str:
 
 
 if __name__ == "__main__":
-    print(lay(Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else DEFAULT_FOLDER))
+    chosen = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else DEFAULT_FOLDER
+    print(lay(chosen))

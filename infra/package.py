@@ -30,6 +30,10 @@ WIRED = {"DATABASE_URL", "LARDER_QUEUE_URL", "LARDER_MODEL_DIR"}
 """Environment variables that the template itself fills in, a function at a time."""
 
 
+SETTINGS = {variable.name: variable for variable in VARIABLES.values() if variable.name not in WIRED}
+"""Every other documented one: the template has a parameter for each."""
+
+
 class PackageError(Exception):
     """Chalice could not package the app; the message is what it printed."""
 
@@ -73,7 +77,6 @@ def parameter_name(variable: str) -> str:
 
 def settings_parameters() -> dict[str, Any]:
     """The part of the template that hands every documented setting to every function."""
-    settings = [variable for variable in VARIABLES.values() if variable.name not in WIRED]
     return {
         "Parameters": {
             parameter_name(variable.name): {
@@ -81,14 +84,10 @@ def settings_parameters() -> dict[str, Any]:
                 "Default": variable.default or "",
                 "Description": variable.help,
             }
-            for variable in settings
+            for variable in SETTINGS.values()
         },
         "Globals": {
-            "Function": {
-                "Environment": {
-                    "Variables": {variable.name: {"Ref": parameter_name(variable.name)} for variable in settings}
-                }
-            }
+            "Function": {"Environment": {"Variables": {name: {"Ref": parameter_name(name)} for name in SETTINGS}}}
         },
     }
 

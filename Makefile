@@ -1,0 +1,65 @@
+# Larder. Needs git, make and Python 3.11, 3.12 or 3.13 with venv; everything else is installed below this folder.
+#
+#   make demo            the whole system on this machine, told as a story
+#   make up / make down  the same system, to play with
+#   make test            what CI runs
+
+.DEFAULT_GOAL := setup
+.PHONY: setup up down status demo test test-unit lint package deploy destroy clean
+
+# The first interpreter that can run Larder. Override: make PYTHON=python3.12
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+  $$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null && echo $$python && break; \
+  done)
+RUN := .venv/bin/python
+UNIT := tests/unit
+
+# Both virtual environments and the embedding model. Does nothing if they are up to date.
+setup:
+	@test -n "$(PYTHON)" || { echo "No Python 3.11, 3.12 or 3.13 found. Name one: make PYTHON=/path/to/python3.12" >&2; exit 1; }
+	@$(PYTHON) infra/environments.py
+
+# SET="NAME=VALUE ..." changes settings of the functions: make up SET="KB_ALLOW_PRIVATE_NETWORKS=true"
+up: setup
+	@$(RUN) -m infra.local up $(foreach setting,$(SET),--set $(setting))
+
+down:
+	@test ! -x $(RUN) || $(RUN) -m infra.local down
+
+status: setup
+	@$(RUN) -m infra.local status
+
+# URL=... shows the demo against a deployment instead of the local cloud.
+demo: setup
+	@$(RUN) -m examples.demo $(if $(URL),--url $(URL))
+
+lint: setup
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy
+	.venv/bin/lint-imports
+
+test-unit: setup
+	$(RUN) -m pytest -q $(UNIT)
+
+# One run of pytest, so that its last line counts everything. The tests of the local cloud share one process.
+test: lint
+	$(RUN) -m pytest -n 2 --dist loadgroup
+
+# build/: the template, the code and the layer of dependencies for AWS.
+package: setup
+	$(RUN) -m infra.build_layer
+	$(RUN) -m infra.package
+
+# PARAMETERS=file.json holds the template's parameters; one that is left out keeps its value.
+deploy: package
+	@test -n "$(STAGE)" || { echo "Which stage? make deploy STAGE=dev" >&2; exit 1; }
+	$(RUN) -m infra.deploy $(STAGE) $(if $(PARAMETERS),--parameters $(PARAMETERS))
+
+destroy: setup
+	@test -n "$(STAGE)" || { echo "Which stage? make destroy STAGE=dev" >&2; exit 1; }
+	$(RUN) -m infra.deploy $(STAGE) --destroy
+
+clean: down
+	rm -rf .venv .venv-emulator .local build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
