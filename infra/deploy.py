@@ -8,8 +8,11 @@ a change set without a change ends there.
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
+import re
+import sys
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -17,10 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from botocore.exceptions import ClientError
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
 
 from infra.account import Account
-from infra.package import Package
+from infra.package import ROOT, Package
 
 if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient
@@ -50,8 +54,11 @@ class Deployment:
         return f"{self.account.endpoint_url}/_aws/execute-api/{self.outputs['RestAPIId']}/{self.outputs['APIStage']}"
 
     def ops(self, command: str, **arguments: Any) -> Any:
-        """Run a command that has no route, directly in the ``ops`` function. Raises DeployError if it fails."""
-        return self.invoke("Ops", {"command": command, **arguments})
+        """Run a command that has no route, directly in the ``ops`` function; its result. Raises DeployError."""
+        answer = self.invoke("Ops", {"command": command, **arguments})
+        if not answer["ok"]:
+            raise DeployError(f"ops {command}: {answer['code']}: {answer['detail']}")
+        return answer["result"]
 
     def invoke(self, function: str, event: Mapping[str, Any]) -> Any:
         """Call ``APIHandler``, ``Tick``, ``Worker`` or ``Ops`` and return its JSON. Raises DeployError."""
@@ -88,7 +95,8 @@ def deploy(
     stack = _Stack(account.cloudformation(), f"larder-{stage}", _pause(account), say)
     deployment = Deployment(account, stack.change_to(store.url(template), wanted))
     say("migrating the database")
-    deployment.ops("migrate")
+    for name in deployment.ops("migrate")["applied"]:
+        say(f"  {name}")
     return deployment
 
 
@@ -262,6 +270,38 @@ class _Stack:
             return []
 
 
+def main(arguments: list[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m infra.deploy", description="Deploy Larder to AWS.")
+    parser.add_argument("stage", type=_stage_name)
+    parser.add_argument("--region", default=boto3.Session().region_name or "us-east-1")
+    parser.add_argument("--build", type=Path, default=ROOT / "build", help="what `make package` made (%(default)s)")
+    parser.add_argument("--parameters", type=Path, help="JSON file: the template's parameters by name")
+    parser.add_argument("--destroy", action="store_true", help="delete the stack instead")
+    chosen = parser.parse_args(arguments)
+    account = Account(chosen.region)
+    try:
+        if chosen.destroy:
+            destroy(chosen.stage, account)
+            return 0
+        parameters = json.loads(chosen.parameters.read_text(encoding="utf-8")) if chosen.parameters else {}
+        built = Package(chosen.build / "sam.json", chosen.build / "deployment.zip")
+        deployment = deploy(chosen.stage, built, chosen.build / "layer.zip", parameters, account)
+    except (DeployError, BotoCoreError, ClientError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    for name, value in sorted(deployment.outputs.items()):
+        print(f"{name}: {value}")
+    print(f"deployed: {deployment.url}")
+    return 0
+
+
+def _stage_name(text: str) -> str:
+    if not re.fullmatch(r"[a-z][a-z0-9-]{0,19}", text):
+        raise argparse.ArgumentTypeError("a stage is a lower-case word of at most 20 characters")
+    return text
+
+
 def content_digest(file: Path) -> str:
     """A digest of what ``file`` holds: for an archive of its members, whatever their order and dates."""
     digest = hashlib.sha256()
@@ -273,3 +313,7 @@ def content_digest(file: Path) -> str:
     else:
         digest.update(file.read_bytes())
     return digest.hexdigest()[:32]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

