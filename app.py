@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chalice import Chalice, Rate
-from chalice.app import CloudWatchEvent, SQSEvent
+from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
 
 from chalicelib.api import problem, resources
 

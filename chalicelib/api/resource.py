@@ -166,7 +166,7 @@ def _serve(route: Route, names: list[str], request: Any, path: Mapping[str, str]
     answer = route.handler(call)
     logger.info("served", method=route.method, route=route.path, status=answer.status)
     content = answer.body.model_dump(mode="json") if isinstance(answer.body, BaseModel) else answer.body
-    headers = {"Cache-Control": "private, no-store", "X-Correlation-Id": correlation_id, **answer.headers}
+    headers: dict[str, Any] = {"Cache-Control": "private, no-store", "X-Correlation-Id": correlation_id, **answer.headers}
     return Response(body=content, status_code=answer.status, headers=headers)
 
 

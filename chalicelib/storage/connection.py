@@ -24,32 +24,32 @@ class Transaction:
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
 
-    def one(self, name: str, into: type[T], **params: Any) -> T | None:
+    def one(self, name: str, into: type[T], /, **params: Any) -> T | None:
         """The first row as ``into``, or None."""
         with self._connection.cursor(row_factory=_fields_of(into)) as cursor:
             return cursor.execute(query(name), params).fetchone()
 
-    def all(self, name: str, into: type[T], **params: Any) -> list[T]:
+    def all(self, name: str, into: type[T], /, **params: Any) -> list[T]:
         """Every row as ``into``."""
         with self._connection.cursor(row_factory=_fields_of(into)) as cursor:
             return cursor.execute(query(name), params).fetchall()
 
-    def row(self, name: str, **params: Any) -> dict[str, Any] | None:
+    def row(self, name: str, /, **params: Any) -> dict[str, Any] | None:
         """The first row as a dict, or None."""
         with self._connection.cursor(row_factory=dict_row) as cursor:
             return cursor.execute(query(name), params).fetchone()
 
-    def rows(self, name: str, **params: Any) -> list[dict[str, Any]]:
+    def rows(self, name: str, /, **params: Any) -> list[dict[str, Any]]:
         """Every row as a dict."""
         with self._connection.cursor(row_factory=dict_row) as cursor:
             return cursor.execute(query(name), params).fetchall()
 
-    def value(self, name: str, **params: Any) -> Any:
+    def value(self, name: str, /, **params: Any) -> Any:
         """The first column of the first row, or None."""
         with self._connection.cursor(row_factory=scalar_row) as cursor:
             return cursor.execute(query(name), params).fetchone()
 
-    def run(self, name: str, **params: Any) -> int:
+    def run(self, name: str, /, **params: Any) -> int:
         """The number of rows that the statement touched."""
         return self._connection.execute(query(name), params).rowcount
 
