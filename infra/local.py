@@ -26,9 +26,10 @@ from pathlib import Path
 from infra import emulator, model, postgres, thin_layer
 from infra.account import Account
 from infra.cloud import Cloud, load
-from infra.deploy import DeployError, deploy
+from infra.deploy import deploy
 from infra.model import ModelError
 from infra.package import ROOT, SETTINGS, PackageError, package, parameter_name
+from infra.stack import DeployError
 
 STATE = ROOT / ".local" / "state.json"
 STAGE = "local"

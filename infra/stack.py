@@ -1,0 +1,137 @@
+"""One CloudFormation stack: how it gets to a template, how it goes away, and what it says meanwhile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from infra.account import Account
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudformation.type_defs import ParameterTypeDef, StackTypeDef
+
+_MINUTES = 30
+_NEVER_CREATED = {"REVIEW_IN_PROGRESS"}
+_CREATION_FAILED = {"ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED"}
+
+
+class DeployError(Exception):
+    """The stack did not reach the wanted state, or a command in it failed; the message says what AWS said."""
+
+
+class Stack:
+    """One CloudFormation stack, changed by change sets."""
+
+    def __init__(self, account: Account, name: str, say: Callable[[str], None]) -> None:
+        self._client, self._name, self._say = account.cloudformation(), name, say
+        self._pause = 0.05 if account.emulated else 3.0  # seconds between two looks
+        self._told: set[str] = set()
+
+    def change_to(self, template_url: str, parameters: Mapping[str, str]) -> dict[str, str]:
+        """Bring the stack to the template and return its outputs."""
+        found = self._describe()
+        if found is not None and found["StackStatus"] in _CREATION_FAILED:
+            self.delete()
+            found = None
+        exists = found is not None and found["StackStatus"] not in _NEVER_CREATED
+        self._mark_told()
+        change_set = self._client.create_change_set(
+            StackName=self._name,
+            ChangeSetName=f"deploy-{time.time_ns()}",
+            ChangeSetType="UPDATE" if exists else "CREATE",
+            TemplateURL=template_url,
+            Parameters=list(self._parameters(template_url, parameters, found)),
+            Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
+        )["Id"]
+        if self._has_changes(change_set):
+            self._client.execute_change_set(ChangeSetName=change_set)
+            self._wait("CREATE" if not exists else "UPDATE")
+        else:
+            self._client.delete_change_set(ChangeSetName=change_set)
+            self._say(f"{self._name} is up to date")
+        described = self._describe()
+        assert described is not None
+        return {output["OutputKey"]: output["OutputValue"] for output in described.get("Outputs", [])}
+
+    def delete(self) -> None:
+        """Delete the stack if there is one, and wait until it is gone."""
+        found = self._describe()
+        if found is None:
+            self._say(f"there is no stack {self._name}")
+            return
+        self._mark_told()
+        self._client.delete_stack(StackName=self._name)
+        self._name = found.get("StackId", self._name)  # a deleted stack answers to its id alone
+        self._wait("DELETE")
+
+    def _parameters(
+        self, template_url: str, wanted: Mapping[str, str], found: StackTypeDef | None
+    ) -> Iterator[ParameterTypeDef]:
+        declared = self._client.get_template_summary(TemplateURL=template_url)["Parameters"]
+        names = {parameter["ParameterKey"] for parameter in declared}
+        if unknown := wanted.keys() - names:
+            raise DeployError(f"the template has no parameter {', '.join(sorted(unknown))}")
+        kept = {parameter["ParameterKey"] for parameter in found.get("Parameters", [])} if found else set()
+        for name in sorted(names):
+            if name in wanted:
+                yield {"ParameterKey": name, "ParameterValue": wanted[name]}
+            elif name in kept:
+                yield {"ParameterKey": name, "UsePreviousValue": True}
+
+    def _has_changes(self, change_set: str) -> bool:
+        for _ in self._until(_MINUTES):
+            described = self._client.describe_change_set(ChangeSetName=change_set)
+            if described["Status"] == "CREATE_COMPLETE":
+                return True
+            if described["Status"] == "FAILED":
+                reason = described.get("StatusReason", "")
+                if "didn't contain changes" in reason or "No updates are to be performed" in reason:
+                    return False
+                raise DeployError(f"{self._name}: {reason}")
+        raise DeployError(f"{self._name}: the change set was not ready in time")
+
+    def _wait(self, verb: str) -> None:
+        for _ in self._until(_MINUTES):
+            found = self._describe()
+            self._tell_events()
+            status = "DELETE_COMPLETE" if found is None else found["StackStatus"]
+            if status == f"{verb}_COMPLETE":
+                return
+            if not status.endswith("_IN_PROGRESS"):
+                raise DeployError(f"{self._name} is {status}: {found.get('StackStatusReason', '') if found else ''}")
+        raise DeployError(f"{self._name} did not finish in {_MINUTES} minutes")
+
+    def _until(self, minutes: float) -> Iterator[None]:
+        deadline = time.monotonic() + minutes * 60
+        while time.monotonic() < deadline:
+            yield
+            time.sleep(self._pause)
+
+    def _describe(self) -> StackTypeDef | None:
+        try:
+            return self._client.describe_stacks(StackName=self._name)["Stacks"][0]
+        except ClientError as error:
+            if "does not exist" in str(error):
+                return None
+            raise
+
+    def _mark_told(self) -> None:
+        self._told.update(event["EventId"] for event in self._events())
+
+    def _tell_events(self) -> None:
+        for event in reversed(list(self._events())):
+            if event["EventId"] in self._told:
+                continue
+            self._told.add(event["EventId"])
+            status, reason = event.get("ResourceStatus", ""), event.get("ResourceStatusReason", "")
+            if not status.endswith("_IN_PROGRESS") or reason:
+                self._say(f"{event.get('LogicalResourceId', '')} {status} {reason}".rstrip())
+
+    def _events(self) -> list[Any]:
+        try:
+            return list(self._client.describe_stack_events(StackName=self._name)["StackEvents"])
+        except ClientError:
+            return []
