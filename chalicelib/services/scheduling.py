@@ -59,10 +59,11 @@ def _dispatch(outside: Outside, now: datetime) -> tuple[int, int]:
     dispatched = unsent = 0
     while True:
         with outside.database.transaction() as tx:
-            if tx.value("events.in_flight") >= outside.settings.dispatch_in_flight:
+            room = outside.settings.dispatch_in_flight - tx.value("events.in_flight")
+            if room <= 0:
                 break
             due = tx.rows("events.lock_due_tenants", now=now, limit=TENANTS_A_ROUND)
-            messages = _claim(tx, due, outside.settings.dispatch_per_tenant, now)
+            messages = _claim(tx, due, outside.settings.dispatch_per_tenant, room, now)
         failed = outside.queue.send(messages) if messages else []
         if failed:
             with outside.database.transaction() as tx:
@@ -75,7 +76,7 @@ def _dispatch(outside: Outside, now: datetime) -> tuple[int, int]:
     return dispatched, unsent
 
 
-def _claim(tx: Transaction, due: list[dict[str, Any]], per_tenant: int, now: datetime) -> list[Message]:
+def _claim(tx: Transaction, due: list[dict[str, Any]], per_tenant: int, room: int, now: datetime) -> list[Message]:
     """Mark what may go now as dispatched; tenants that are switched off sleep until they are switched on."""
     tx.run("events.sleep_disabled", tenants=[row["tenant_id"] for row in due if not row["enabled"]])
     enabled = [row for row in due if row["enabled"]]
@@ -88,6 +89,7 @@ def _claim(tx: Transaction, due: list[dict[str, Any]], per_tenant: int, now: dat
         nights=[night for night, _ in windows],
         next_nights=[following for _, following in windows],
         per_tenant=per_tenant,
+        limit=room,
     )
     return [Message(UUID(str(row["event_id"])), row["correlation_id"]) for row in rows]
 

@@ -70,7 +70,8 @@ create trigger kb_events_wake after insert or update of state, available_at on k
 -- Arrays run side by side, one element a tenant: the cap, tonight's id (null: the window is closed), the next night's start.
 -- A night event takes room under the cap once a night; what is over the cap or outside the window moves to the next night.
 create function dispatch_events_v1(
-  p_now timestamptz, p_tenants uuid[], p_caps integer[], p_nights date[], p_next_nights timestamptz[], p_per_tenant integer
+  p_now timestamptz, p_tenants uuid[], p_caps integer[], p_nights date[], p_next_nights timestamptz[],
+  p_per_tenant integer, p_limit integer
 ) returns table (event_id uuid, tenant_id uuid, correlation_id text)
 language plpgsql as $$
 #variable_conflict use_column
@@ -80,11 +81,15 @@ declare
   v_free uuid[];
   v_counted uuid[];
   v_room integer;
+  v_share integer;
+  v_left integer := p_limit;
 begin
   for i in 1 .. coalesce(array_length(p_tenants, 1), 0) loop
     v_tenant := p_tenants[i];
     v_night := p_nights[i];
     v_counted := '{}';
+    v_share := least(p_per_tenant, v_left);
+    exit when v_share <= 0;
 
     update kb_events e set state = 'skipped', outcome = 'skipped_inactive', finished_at = p_now
      where e.id in (
@@ -96,7 +101,7 @@ begin
       select d.id from kb_events d
        where d.tenant_id = v_tenant and d.state = 'pending' and d.available_at <= p_now
          and (not d.night or (v_night is not null and d.counted_night = v_night))
-       order by d.approved_at, d.id limit p_per_tenant for update skip locked) free;
+       order by d.approved_at, d.id limit v_share for update skip locked) free;
 
     if v_night is not null then
       insert into kb_night_use (tenant_id, night_id) values (v_tenant, v_night) on conflict do nothing;
@@ -107,18 +112,22 @@ begin
          where d.tenant_id = v_tenant and d.state = 'pending' and d.available_at <= p_now
            and d.night and d.counted_night is distinct from v_night
          order by d.approved_at, d.id
-         limit greatest(0, least(v_room, p_per_tenant - cardinality(v_free))) for update skip locked) counted;
+         limit greatest(0, least(v_room, v_share - cardinality(v_free))) for update skip locked) counted;
       update kb_night_use u set used = u.used + cardinality(v_counted)
        where u.tenant_id = v_tenant and u.night_id = v_night and cardinality(v_counted) > 0;
       v_room := v_room - cardinality(v_counted);
     end if;
 
     return query
-      update kb_events e
-         set state = 'dispatched', dispatched_at = p_now,
-             counted_night = case when e.id = any (v_counted) then v_night else e.counted_night end
-       where e.id = any (v_free || v_counted)
-      returning e.id, e.tenant_id, e.correlation_id;
+      with sent as (
+        update kb_events e
+           set state = 'dispatched', dispatched_at = p_now,
+               counted_night = case when e.id = any (v_counted) then v_night else e.counted_night end
+         where e.id = any (v_free || v_counted)
+        returning e.id, e.tenant_id, e.correlation_id, e.approved_at
+      )
+      select s.id, s.tenant_id, s.correlation_id from sent s order by s.approved_at, s.id;
+    v_left := v_left - cardinality(v_free) - cardinality(v_counted);
 
     if v_night is null or v_room <= 0 then
       update kb_events e set available_at = p_next_nights[i]

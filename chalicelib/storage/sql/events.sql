@@ -62,7 +62,8 @@ update kb_run_queue set next_at = least(next_at, %(now)s) where tenant_id = %(te
 
 -- name: dispatch
 select event_id, tenant_id, correlation_id
-  from dispatch_events_v1(%(now)s, %(tenants)s, %(caps)s, %(nights)s, %(next_nights)s, %(per_tenant)s)
+  from dispatch_events_v1(%(now)s, %(tenants)s, %(caps)s, %(nights)s, %(next_nights)s, %(per_tenant)s,
+                          %(limit)s)
 
 -- name: in_flight
 select count(*) from kb_events where state = 'dispatched'
