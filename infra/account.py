@@ -53,6 +53,6 @@ class Account:
         return self._session().client("lambda", region_name=self.region, endpoint_url=self.endpoint_url, config=patient)
 
     def _session(self) -> boto3.Session:
-        if self.emulated:  # never the user's own credentials
-            return boto3.Session(aws_access_key_id="local", aws_secret_access_key="local")
+        if self.emulated:  # the emulator's own, never the user's
+            return boto3.Session(aws_access_key_id="test", aws_secret_access_key="test")
         return boto3.Session()

@@ -58,10 +58,14 @@ class TestServer:
         with psycopg.connect(self.admin, autocommit=True) as connection:
             connection.execute("select pg_advisory_lock(42)")
             connection.execute(
-                "do $$ begin create role larder_owner login createrole; exception when duplicate_object then null; end $$"
+                "do $$ begin create role larder_owner login createrole; "
+                "exception when duplicate_object then null; end $$"
             )
             if connection.execute("select from pg_database where datname = 'larder_template'").fetchone():
                 return
+            for name, value in (("fsync", "off"), ("synchronous_commit", "off"), ("full_page_writes", "off")):
+                connection.execute(f"alter system set {name} = {value}")  # a test database need not survive a power cut
+            connection.execute("select pg_reload_conf()")
             connection.execute("create database larder_building owner larder_owner")
             with psycopg.connect(self.url("larder_building", "postgres"), autocommit=True) as inside:
                 inside.execute("create extension vector")

@@ -1,7 +1,7 @@
 """Opaque cursors of keyset pages: the last row's (time, id), as URL-safe text (spec 1.2).
 
-The text is base64url (RFC 4648, section 5, no padding) of the compact JSON ``[microseconds since 1970, "uuid"]``. It is opaque, not secret
-and not signed: it can name a place in the caller's own list and nothing else.
+The text is base64url (RFC 4648, section 5, no padding) of the compact JSON ``[microseconds since 1970, "uuid"]``. It
+is opaque, not secret and not signed: it can name a place in the caller's own list and nothing else.
 """
 
 from __future__ import annotations

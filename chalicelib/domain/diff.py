@@ -14,7 +14,7 @@ _PREFIX: dict[Op, str] = {"equal": " ", "delete": "-", "insert": "+"}
 
 @dataclass(frozen=True)
 class Change:
-    """Lines in a row that are kept, gone or new. A line keeps its ``\\n``; only the last of a text may have none."""
+    """Lines in a row that are kept, gone or new. A line keeps its line feed; only the last of a text may have none."""
 
     op: Op
     lines: tuple[str, ...]
@@ -36,7 +36,7 @@ class Hunk:
 
 @dataclass(frozen=True)
 class Diff:
-    """What changed: hunks in order, how many lines are new and gone, and whether a part was replaced whole (``coarse``)."""
+    """What changed: hunks in order, lines new and gone, and whether a part was replaced whole (``coarse``)."""
 
     hunks: tuple[Hunk, ...]
     inserted: int
@@ -51,9 +51,10 @@ class Diff:
 
 
 def diff(old: str, new: str, *, context: int = 3) -> Diff:
-    """Compare two texts by lines (ended by ``\\n`` and nothing else), with ``context`` equal lines around each change.
+    """Compare two texts by lines, with ``context`` equal lines around each change.
 
-    The time grows with the length of the texts, whatever they hold: see `line_matching`.
+    A line ends with a line feed and nothing else. The time grows with the length of the texts, whatever they hold: see
+    `line_matching`.
     """
     old_lines, new_lines = _lines(old), _lines(new)
     matching = match(old_lines, new_lines)
@@ -67,7 +68,7 @@ def diff(old: str, new: str, *, context: int = 3) -> Diff:
 
 
 def _lines(text: str) -> list[str]:
-    """Split after each ``\\n``; ``str.splitlines`` would also split at form feeds and the separators of Unicode."""
+    """Split after each line feed; ``str.splitlines`` would also split at form feeds and the separators of Unicode."""
     *ended, rest = text.split("\n")
     return [f"{line}\n" for line in ended] + ([rest] if rest else [])
 

@@ -1,9 +1,9 @@
 """Which lines two versions of a text have in common, in bounded time.
 
-Three steps, each on what the one before left open. Lines that stand once in each text, in the same order, are *anchors*
-(patience diff); they cut the texts into small gaps. A gap is compared exactly (Myers 1986, greedy). A gap that differs too
-much for its share of `STEPS` matches nothing. So the work grows with the length of the texts, whatever they hold; the
-standard library's difflib is quadratic, and worse on hostile texts.
+Three steps, each on what the one before left open. Lines that stand once in each text, in the same order, are
+*anchors* (patience diff); they cut the texts into small gaps. A gap is compared exactly (Myers 1986, greedy). A gap
+that differs too much for its share of `STEPS` matches nothing. So the work grows with the length of the texts,
+whatever they hold; the standard library's difflib is quadratic, and worse on hostile texts.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -36,19 +36,19 @@ class Matching(NamedTuple):
 
 def match(old: Sequence[Hashable], new: Sequence[Hashable], *, steps: int = STEPS) -> Matching:
     """Return the blocks of equal lines: ascending in both texts, without overlap, none empty, none next to another."""
-    total = len(old) + len(new)
-    found: list[Block] = []
+    head = _common_length(old, new)
+    found = [Block(0, 0, head)]
+    left = top = head
     coarse = False
-    done = Block(0, 0, 0)
-    for anchor in [*_anchors(old, new), Block(len(old), len(new), 0)]:
-        left, top = done.old + done.size, done.new + done.size
-        gap_old, gap_new = old[left : anchor.old], new[top : anchor.new]
-        size = len(gap_old) + len(gap_new)
-        gap = _match_gap(gap_old, gap_new, steps=size + steps * size // max(1, total))
-        found += [Block(left + block.old, top + block.new, block.size) for block in gap.blocks]
+    for anchor in [*_anchors(old, new, head), Block(len(old), len(new), 0)]:
+        if (left, top) != (anchor.old, anchor.new):
+            gap_old, gap_new = old[left : anchor.old], new[top : anchor.new]
+            size = len(gap_old) + len(gap_new)
+            gap = _match_gap(gap_old, gap_new, steps=size + steps * size // (len(old) + len(new)))
+            found += [Block(left + block.old, top + block.new, block.size) for block in gap.blocks]
+            coarse = coarse or gap.coarse
         found.append(anchor)
-        coarse = coarse or gap.coarse
-        done = anchor
+        left, top = anchor.old + anchor.size, anchor.new + anchor.size
     return Matching(_joined(found), coarse)
 
 
@@ -63,13 +63,16 @@ def _joined(blocks: Iterable[Block]) -> list[Block]:
     return joined
 
 
-def _anchors(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Block]:
-    """Return the longest run of lines, ascending in both texts, among those that stand once in each."""
-    once_in_new = {line for line, times in Counter(new).items() if times == 1}
-    place_in_new = {line: index for index, line in enumerate(new) if line in once_in_new}
-    once_in_old = {line for line, times in Counter(old).items() if times == 1}
-    pairs = [(index, place_in_new[line]) for index, line in enumerate(old) if line in once_in_old & place_in_new.keys()]
+def _anchors(old: Sequence[Hashable], new: Sequence[Hashable], head: int) -> list[Block]:
+    """Return the longest run of lines after ``head``, ascending in both texts, among those that stand once in each."""
+    once = _standing_once(old[head:]) & _standing_once(new[head:])
+    place_in_new = {line: index for index, line in enumerate(new[head:], head) if line in once}
+    pairs = [(index, place_in_new[line]) for index, line in enumerate(old[head:], head) if line in once]
     return [Block(*pair, 1) for pair in _longest_ascending(pairs)]
+
+
+def _standing_once(lines: Sequence[Hashable]) -> set[Hashable]:
+    return {line for line, times in Counter(lines).items() if times == 1}
 
 
 def _longest_ascending(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -94,9 +97,25 @@ def _match_gap(old: Sequence[Hashable], new: Sequence[Hashable], *, steps: int) 
     head = _common_length(old, new)
     tail = _common_length(old[head:][::-1], new[head:][::-1])
     old_end, new_end = len(old) - tail, len(new) - tail
-    middle = _shortest_edit(old[head:old_end], new[head:new_end], steps=steps)
-    blocks = [Block(head + block.old, head + block.new, block.size) for block in middle or []]
+    # Lines that the other side lacks match nothing; without them the exact comparison is short.
+    shared = set(old[head:old_end]) & set(new[head:new_end])
+    old_places = [index for index in range(head, old_end) if old[index] in shared]
+    new_places = [index for index in range(head, new_end) if new[index] in shared]
+    middle = _shortest_edit([old[index] for index in old_places], [new[index] for index in new_places], steps=steps)
+    blocks = [run for block in middle or [] for run in _runs(block, old_places, new_places)]
     return Matching([Block(0, 0, head), *blocks, Block(old_end, new_end, tail)], coarse=middle is None)
+
+
+def _runs(block: Block, old_places: Sequence[int], new_places: Sequence[int]) -> Iterator[Block]:
+    """Cut a block of places into blocks of lines: places next to each other need not be lines next to each other."""
+    begin = 0
+    for step in range(1, block.size + 1):
+        old, new = old_places[block.old + begin], new_places[block.new + begin]
+        width = step - begin
+        is_last = step == block.size
+        if is_last or (old_places[block.old + step], new_places[block.new + step]) != (old + width, new + width):
+            yield Block(old, new, width)
+            begin = step
 
 
 def _common_length(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
@@ -108,13 +127,13 @@ def _common_length(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
 
 @dataclass(frozen=True)
 class _Frontier:
-    """How far along each diagonal (k = old index - new index, every second one from ``low``) a number of edits leads."""
+    """How far a number of edits leads along each diagonal (k = old index - new index; every second, from ``low``)."""
 
     low: int
     reached: array[int] = field(default_factory=lambda: array("i"))
 
     def entry(self, k: int) -> tuple[int, int]:
-        """Return where diagonal ``k`` is entered after one edit more: by a deletion, by an insertion (-1: not at all)."""
+        """Return where one more edit enters diagonal ``k``: by a deletion, by an insertion (-1: not at all)."""
         return self._at(k - 1) + 1, self._at(k + 1)
 
     def _at(self, k: int) -> int:
@@ -123,7 +142,7 @@ class _Frontier:
 
 
 def _shortest_edit(old: Sequence[Hashable], new: Sequence[Hashable], *, steps: int) -> list[Block] | None:
-    """Return the blocks of a longest common subsequence, or None if it takes more than ``steps`` (Myers 1986, fig. 2)."""
+    """Return the blocks of a longest common subsequence, None if it takes more than ``steps`` (Myers 1986, fig. 2)."""
     n, m = len(old), len(new)
     if not n or not m:
         return []

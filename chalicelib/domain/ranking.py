@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion: one order from the vector leg's and the keyword leg's (Cormack, Clarke, Buettcher 2009; spec 1.4).
+"""Reciprocal rank fusion: one order from the vector leg's and the keyword leg's (spec 1.4; Cormack et al. 2009).
 
 The search does this in SQL; `fuse` is the reference that the SQL is tested against, and the weights stand here once.
 """
@@ -40,8 +40,8 @@ def fuse(
 ) -> list[tuple[Id, float]]:
     """Return ``(id, score)``, best first, equal scores by id.
 
-    Both inputs are best first; ranks begin at 1. ``score = sum of weight / (k + rank)`` over the legs that have the id; an id
-    that a leg names twice counts where it stands first.
+    Both inputs are best first; ranks begin at 1. ``score = sum of weight / (k + rank)`` over the legs that have the
+    id; an id that a leg names twice counts where it stands first.
     """
     scores: dict[Id, float] = {}
     for ids, weight in zip((vector_ids, keyword_ids), weights, strict=True):

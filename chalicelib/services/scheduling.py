@@ -15,6 +15,7 @@ from chalicelib.storage.events import MAX_LEASES
 
 TENANTS_A_ROUND = 500  # run-queue rows that one transaction of the tick locks
 LOST_AFTER = timedelta(minutes=15)  # dispatched so long ago, never leased, and nothing in the queue: sent again
+HOUSEKEEPING_MINUTE = 7  # of every hour, away from the minutes at which nights start
 HOST_ROWS_KEPT = timedelta(days=2)
 NIGHT_ROWS_KEPT = timedelta(days=60)
 
@@ -38,11 +39,19 @@ def tick(outside: Outside, *, now: datetime) -> Ticked:
     with outside.database.transaction() as tx:
         tx.run("scheduler.ticked", now=now)
         swept = tx.rows("events.sweep_leases", now=now, max_leases=MAX_LEASES)
-        tx.run("hosts.forget_idle", before=now - HOST_ROWS_KEPT)
-        tx.run("nights.forget_old", before=(now - NIGHT_ROWS_KEPT).date())
+    if now.minute == HOUSEKEEPING_MINUTE:
+        _tidy(outside, now)
     lost = _sweep_lost(outside, now)
     dispatched, unsent = _dispatch(outside, now) if outside.settings.enable_kb else (0, 0)
     return Ticked(dispatched, unsent, leases_swept=len(swept), lost_swept=lost)
+
+
+def _tidy(outside: Outside, now: datetime) -> None:
+    """Once an hour, what reads whole tables: rows that nobody needs any more."""
+    with outside.database.transaction() as tx:
+        tx.run("hosts.forget_idle", before=now - HOST_ROWS_KEPT)
+        tx.run("nights.forget_old", before=(now - NIGHT_ROWS_KEPT).date())
+        tx.run("embeddings.evict", rows=outside.settings.embedding_cache_rows)
 
 
 def _sweep_lost(outside: Outside, now: datetime) -> int:

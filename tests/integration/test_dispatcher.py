@@ -196,7 +196,7 @@ def test_dispatched_events_that_nobody_leases_are_bounded(deployment: Deployment
     worker.database.close()
 
 
-def simulate(deployment: Deployment, tenant: Tenant, start: datetime, minutes: int, step: int = 10) -> dict[str, int]:
+def simulate(deployment: Deployment, tenant: Tenant, start: datetime, minutes: int, step: int = 15) -> dict[str, int]:
     """Tick every ``step`` minutes, every message done at once; events sent by local night id."""
     from chalicelib.domain.night_window import NightSettings, current_night
 
