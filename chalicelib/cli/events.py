@@ -1,0 +1,47 @@
+"""``larder events``: work, from approval to outcome."""
+
+from __future__ import annotations
+
+from itertools import islice
+from uuid import UUID
+
+import click
+
+from chalicelib.cli.connection import Connection
+from chalicelib.cli.output import emit, instant, json_option, table
+from chalicelib.cli.parameters import source_id
+
+STATES = ("pending", "dispatched", "running", "done", "failed", "skipped", "cancelled")
+
+
+@click.group()
+def events() -> None:
+    """Work, from approval to outcome."""
+
+
+@events.command("list")
+@click.option("--state", type=click.Choice(STATES), help="In this state alone.")
+@click.option("--source", help="Of this source alone: an id, a uri or a name.")
+@click.option("--limit", type=click.IntRange(1), default=50, show_default=True, help="How many, the newest first.")
+@json_option
+@click.pass_obj
+def list_(connection: Connection, state: str | None, source: str | None, limit: int) -> None:
+    """List events, newest first."""
+    client = connection.client()
+    which = source_id(client, source) if source else None
+    found = list(islice(client.iter_events(state=state, source_id=which), limit))
+    rows = [
+        (one["event_id"], one["kind"], one["state"], one["when"], instant(one["available_at"]), one["outcome"])
+        for one in found
+    ]
+    emit(found, table(("ID", "KIND", "STATE", "WHEN", "NOT BEFORE", "OUTCOME"), rows, empty="no events"))
+
+
+@events.command()
+@click.argument("event", metavar="ID", type=click.UUID)
+@json_option
+@click.pass_obj
+def cancel(connection: Connection, event: UUID) -> None:
+    """Cancel an event that is not finished."""
+    cancelled = connection.client().cancel_event(str(event))
+    emit(cancelled, cancelled["state"])

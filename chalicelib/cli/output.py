@@ -1,0 +1,102 @@
+"""What the command prints: tables for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+import click
+
+from chalicelib.client import ClientError
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_AS_JSON = "larder.as_json"
+_GAP = "  "
+
+
+def json_option(command: Command) -> Command:
+    """Add ``--json``: the answer as JSON on stdout, a problem as JSON on stderr."""
+
+    def remember(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+        ctx.meta[_AS_JSON] = value
+
+    option = click.option(
+        "--json", is_flag=True, expose_value=False, is_eager=True, callback=remember, help="Print JSON."
+    )
+    return option(command)
+
+
+def emit(answer: Any, as_text: str) -> None:
+    """Print the API's answer as JSON if that is asked for, else ``as_text``."""
+    if click.get_current_context().meta.get(_AS_JSON):
+        click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
+    elif as_text:
+        click.echo(printable(as_text.removesuffix("\n")))
+
+
+def emit_problem(error: ClientError) -> None:
+    """Print why it did not work, on stderr."""
+    if click.get_current_context().meta.get(_AS_JSON):
+        click.echo(json.dumps(error.document(), indent=2, ensure_ascii=False), err=True)
+    else:
+        click.echo(f"error: {printable(str(error))}", err=True)
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[Any]], *, empty: str) -> str:
+    """Rows under their headings, each column as wide as it must be; ``empty`` where there are none."""
+    if not rows:
+        return empty
+    lines = [list(headings), *([_cell(value) for value in row] for row in rows)]
+    widths = [max(_width(line[column]) for line in lines) for column in range(len(headings))]
+    return "\n".join(_GAP.join(map(_padded, line, widths)).rstrip() for line in lines)
+
+
+def pairs(rows: Sequence[tuple[str, Any]]) -> str:
+    """Names and values, one pair a line."""
+    width = max(len(name) for name, _ in rows)
+    return "\n".join(f"{name.ljust(width)}{_GAP}{_cell(value)}" for name, value in rows)
+
+
+def instant(text: str | None) -> str:
+    """An instant of the API as local time, to the second."""
+    return datetime.fromisoformat(text).astimezone().strftime("%Y-%m-%d %H:%M:%S %z") if text else ""
+
+
+def duration(seconds: int | None) -> str:
+    """Seconds in the largest unit that they fill."""
+    if seconds is None:
+        return ""
+    unit, size = next(
+        ((name, size) for name, size in (("d", 86_400), ("h", 3600), ("min", 60)) if seconds >= size), ("s", 1)
+    )
+    return f"{seconds // size} {unit}"
+
+
+def printable(text: str) -> str:
+    """``text`` without what would drive a terminal: pages are strangers' words."""
+    return "".join(
+        character if character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cs") else "\ufffd"
+        for character in text
+    )
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else " ".join(str(value).split())
+
+
+def _width(text: str) -> int:
+    """Columns that a terminal gives the text: wide characters take two, combining ones none."""
+    return sum(
+        0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        for character in text
+    )
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - _width(text))

@@ -1,0 +1,72 @@
+"""``larder suggestions``: what the system proposes and a person decides."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import click
+
+from chalicelib.cli.connection import Connection
+from chalicelib.cli.output import duration, emit, instant, json_option, table
+
+
+@click.group()
+def suggestions() -> None:
+    """What the system proposes and you decide."""
+
+
+@suggestions.command("list")
+@json_option
+@click.pass_obj
+def list_(connection: Connection) -> None:
+    """List the open ones; asking brings them up to date."""
+    found = list(connection.client().iter_suggestions())
+    rows = [
+        (one["id"], one["kind"], one["reason"], duration(one["stale_for_seconds"]), one["source_name"]) for one in found
+    ]
+    emit(found, table(("ID", "KIND", "REASON", "STALE FOR", "SOURCE"), rows, empty="no open suggestions"))
+
+
+@suggestions.command()
+@click.argument("ids", metavar="ID...", type=click.UUID, nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="All that are open.")
+@json_option
+@click.pass_context
+def approve(ctx: click.Context, ids: tuple[UUID, ...], everything: bool) -> None:
+    """Do what suggestions propose; a refresh waits for the night."""
+    if bool(ids) == everything:
+        raise click.UsageError("Name suggestions, or give --all.")
+    results = ctx.obj.client().approve_suggestions(None if everything else [str(one) for one in ids])["results"]
+    rows = [(result["suggestion_id"], *_decision(result)) for result in results]
+    emit(results, table(("ID", "RESULT", "NOT BEFORE"), rows, empty="no open suggestions"))
+    if any(result["problem"] for result in results):
+        ctx.exit(1)
+
+
+@suggestions.command()
+@click.argument("suggestion", metavar="ID", type=click.UUID)
+@click.option("--days", type=click.IntRange(1, 365), required=True, help="For how long.")
+@json_option
+@click.pass_obj
+def snooze(connection: Connection, suggestion: UUID, days: int) -> None:
+    """Put a suggestion off for some days."""
+    decided = connection.client().snooze_suggestion(str(suggestion), days)
+    emit(decided, f"{decided['state']} until {instant(decided['snoozed_until'])}")
+
+
+@suggestions.command()
+@click.argument("suggestion", metavar="ID", type=click.UUID)
+@json_option
+@click.pass_obj
+def dismiss(connection: Connection, suggestion: UUID) -> None:
+    """Close a suggestion until its source was checked again or one more TTL has passed."""
+    decided = connection.client().dismiss_suggestion(str(suggestion))
+    emit(decided, decided["state"])
+
+
+def _decision(result: dict[str, Any]) -> tuple[str, str]:
+    if result["problem"]:
+        return f"refused: {result['problem']['detail']}", ""
+    event = result["event"]
+    return ("scheduled", instant(event["available_at"])) if event else ("done", "")

@@ -1,0 +1,1 @@
+"""A site of our own, and the refresh cycle shown on it."""
