@@ -76,7 +76,9 @@ def _environment(scratch: Path, port: int) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "BIND_HOST": "127.0.0.1",
         "GATEWAY_PORT": str(port),
-        "AUTH": "true",  # each function is held to its role's policy, as on AWS
+        # Each function is held to its role's policy, as on AWS, with one difference: sqs:SendMessageBatch is an action
+        # of its own here, so the tick's policy says sqs:SendMessage* where AWS needs sqs:SendMessage alone.
+        "AUTH": "true",
         # It removes containers that it takes for its own as it starts and stops, and opens an MQTT port that is the
         # same for everyone: none of that belongs on somebody's laptop.
         "DOCKER_HOST": f"unix://{scratch}/no-docker.sock",

@@ -1,0 +1,104 @@
+"""The deployed system as a whole: what answers at the edge, what calls what, and what each function may do."""
+
+from __future__ import annotations
+
+import pytest
+import requests
+
+from infra.gateway_responses import PROBLEMS
+from tests.e2e.cloud import PrivateCloud, until
+from tests.e2e.site import Site
+
+QUEUE = "arn:aws:sqs:us-east-1:000000000000:larder-refresh"
+ALLOWED = {
+    "APIHandler": set(),
+    "Tick": {"sqs:SendMessage", "sqs:SendMessageBatch", "sqs:GetQueueAttributes"},
+    "Worker": {"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility", "sqs:GetQueueAttributes"},
+    "Ops": {"sqs:GetQueueAttributes"},
+}
+
+
+def test_the_api_answers_through_the_gateway(cloud: PrivateCloud) -> None:
+    answer = requests.get(f"{cloud.url}/healthz", timeout=60)
+    assert (answer.status_code, answer.json()["status"]) == (200, "ok")
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", "/no/such/path"), ("DELETE", "/healthz"), ("GET", "/")])
+def test_the_gateway_answers_an_unknown_route_as_problem_json(cloud: PrivateCloud, method: str, path: str) -> None:
+    answer = requests.request(method, cloud.url + path, timeout=60)
+    assert answer.status_code == 404
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert set(answer.json()) == {"type", "title", "status", "detail", "code"}
+    assert (answer.json()["status"], answer.json()["code"]) == (404, "not_found")
+
+
+def test_every_kind_of_gateway_answer_is_deployed_as_problem_json(cloud: PrivateCloud) -> None:
+    deployed = cloud.client("apigateway").get_gateway_responses(restApiId=cloud.outputs["RestAPIId"], limit=500)
+    found = {response["responseType"]: response for response in deployed["items"]}
+    for kind, problem in PROBLEMS.items():
+        assert found[kind]["statusCode"] == str(problem.status)
+        assert f'"code": "{problem.code}"' in found[kind]["responseTemplates"]["application/json"]
+
+
+def test_a_page_travels_from_source_through_tick_queue_and_worker_into_search(cloud: PrivateCloud, site: Site) -> None:
+    page = site.publish("/handbook", "The shelf for preserves is emptied every spring.\n\nJars are labelled by hand.")
+    tenant = cloud.tenant()
+    source = tenant.post("/v1/kb/sources", {"uri": page}).json()
+    queued = tenant.post(f"/v1/kb/sources/{source['id']}/queue", {"when": "now"})
+    assert queued.status_code == 202
+    assert cloud.tick()["dispatched"] == 1
+    until(lambda: tenant.get(f"/v1/kb/sources/{source['id']}").json()["current_version"], what="a version")
+    hits = tenant.post("/v1/kb/search", {"query": "when is the shelf for preserves emptied"}).json()
+    assert "emptied every spring" in hits["hits"][0]["text"]
+    assert hits["degraded"] is None
+    assert [path for path, _ in site.requests] == ["/handbook"]
+
+
+def test_a_message_that_is_no_event_fails_alone_and_stays_for_redelivery(cloud: PrivateCloud) -> None:
+    cloud.cloud.account.sqs().send_message(QueueUrl=cloud.outputs["RefreshQueueUrl"], MessageBody="no event id")
+    until(lambda: "a message failed" in cloud.log("Worker"), what="the worker's log")
+    assert cloud.queued() == 1
+
+
+def test_a_message_that_failed_five_times_is_kept_as_a_dead_letter(cloud: PrivateCloud) -> None:
+    queue = cloud.outputs["RefreshQueueUrl"]
+    sqs = cloud.cloud.account.sqs()
+    sqs.set_queue_attributes(QueueUrl=queue, Attributes={"VisibilityTimeout": "0"})
+    try:
+        sqs.send_message(QueueUrl=queue, MessageBody="no event id either")
+        until(lambda: cloud.queued("RefreshDeadLetters"), what="a dead letter")
+    finally:
+        sqs.set_queue_attributes(QueueUrl=queue, Attributes={"VisibilityTimeout": "720"})
+    assert (cloud.queued(), cloud.queued("RefreshDeadLetters")) == (0, 1)
+
+
+@pytest.mark.parametrize("function", list(ALLOWED))
+def test_a_function_may_do_what_it_needs_and_nothing_more(cloud: PrivateCloud, function: str) -> None:
+    role = cloud.client("lambda").get_function_configuration(FunctionName=cloud.outputs[f"{function}Name"])["Role"]
+    actions = sorted(set().union(*ALLOWED.values()) | {"sqs:PurgeQueue", "sqs:DeleteQueue"})
+    decisions = cloud.client("iam").simulate_principal_policy(
+        PolicySourceArn=role, ActionNames=actions, ResourceArns=[QUEUE]
+    )["EvaluationResults"]
+    assert {d["EvalActionName"] for d in decisions if d["EvalDecision"] == "allowed"} == ALLOWED[function]
+
+
+def test_each_function_reaches_the_database_with_its_own_role_alone(cloud: PrivateCloud) -> None:
+    functions = cloud.client("lambda")
+    roles = {
+        name: functions.get_function_configuration(FunctionName=cloud.outputs[f"{name}Name"])["Environment"][
+            "Variables"
+        ]["DATABASE_URL"].split("@")[0]
+        for name in ALLOWED
+    }
+    assert roles == {
+        "APIHandler": "postgresql://larder_app",
+        "Tick": "postgresql://larder_worker",
+        "Worker": "postgresql://larder_worker",
+        "Ops": "postgresql://larder_owner",
+    }
+
+
+def test_logs_are_kept_for_a_time_that_was_chosen(cloud: PrivateCloud) -> None:
+    groups = cloud.client("logs").describe_log_groups(logGroupNamePrefix="/aws/lambda/larder-local-")["logGroups"]
+    assert len(groups) == 4
+    assert {group.get("retentionInDays") for group in groups} == {30}
