@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
 
 from chalicelib.domain import cursor
 
@@ -43,13 +43,26 @@ def _printable(value: str) -> str:
     return value
 
 
+def _not_blank(value: str) -> str:
+    if not value.strip():
+        raise ValueError("must not be blank")
+    return value
+
+
+def _digits(value: Any) -> Any:
+    """Pydantic would also read ``1_0``, ``10.0`` and `` 10`` as ten."""
+    if isinstance(value, str) and not re.fullmatch("-?[0-9]{1,10}", value):
+        raise ValueError("must be a whole number")
+    return value
+
+
 Instant = Annotated[datetime, BeforeValidator(_instant)]
 """RFC 3339 with an offset."""
 
 Uuid = Annotated[UUID, BeforeValidator(_uuid)]
 """A UUID in its usual form."""
 
-PageCursor = Annotated[cursor.Cursor, BeforeValidator(_cursor), Field(json_schema_extra={"type": "string"})]
+PageCursor = Annotated[cursor.Cursor, BeforeValidator(_cursor), WithJsonSchema({"type": "string"})]
 """The ``next_cursor`` of the page before."""
 
 Name = Annotated[
@@ -57,8 +70,13 @@ Name = Annotated[
 ]
 """A name for people."""
 
-QueryText = Annotated[str, StringConstraints(min_length=1, max_length=1024), AfterValidator(_printable)]
+QueryText = Annotated[
+    str, StringConstraints(min_length=1, max_length=1024), AfterValidator(_printable), AfterValidator(_not_blank)
+]
 """What a search asks: 1 to 1 024 characters, not only blanks."""
 
-PageLimit = Annotated[int, Field(ge=1, le=200)]
+PageLimit = Annotated[int, Field(ge=1, le=200), BeforeValidator(_digits)]
 """Rows of a page."""
+
+VersionNumber = Annotated[int, Field(ge=1, le=2_147_483_647), BeforeValidator(_digits)]
+"""The number of a version, from 1."""

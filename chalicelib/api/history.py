@@ -15,14 +15,12 @@ from chalicelib.storage.versions import Version
 
 history = Resource("history")
 
-Number = Annotated[int, Field(ge=1, le=2_147_483_647)]
-
 
 class VersionQuery(Query):
     """Which page: versions below ``cursor``, newest first."""
 
     limit: fields.PageLimit = 50
-    cursor: Number | None = None
+    cursor: fields.VersionNumber | None = None
 
 
 class TextQuery(Query):
@@ -34,8 +32,8 @@ class TextQuery(Query):
 class DiffQuery(Query):
     """Two version numbers; left out, the last and the one before."""
 
-    from_: Annotated[Number | None, Field(alias="from")] = None
-    to: Number | None = None
+    from_: Annotated[fields.VersionNumber | None, Field(alias="from")] = None
+    to: fields.VersionNumber | None = None
 
 
 class VersionOut(Output):

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from chalicelib.api.resource import NoQuery, Nothing, Resource, Route
+from chalicelib.api.resource import Nothing, Resource, Route
 
 _REFERENCE = "#/components/schemas/{model}"
 _SECURITY: dict[str, list[dict[str, list[str]]]] = {
@@ -49,7 +49,10 @@ _PROBLEM = {
         "status": {"type": "integer"},
         "detail": {"type": "string"},
         "code": {"type": "string"},
+        "field": {"type": "string", "description": "What the fault is in, for codes that are about a field"},
+        "rule": {"type": "string", "description": "The rule that the field breaks"},
     },
+    "additionalProperties": True,
 }
 
 
@@ -92,15 +95,22 @@ def _path_parameters(route: Route) -> list[dict[str, Any]]:
 
 
 def _query_parameters(route: Route) -> list[dict[str, Any]]:
-    if route.query is NoQuery:
-        return []
-    properties = route.query.model_json_schema()["properties"]
-    return [{"name": name, "in": "query", "required": False, "schema": schema} for name, schema in properties.items()]
+    schema = route.query.model_json_schema()
+    return [
+        {"name": name, "in": "query", "required": name in schema.get("required", []), "schema": _without_null(of_name)}
+        for name, of_name in schema["properties"].items()
+    ]
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """A parameter has a value or is left out; the null of an optional field has no spelling in a query."""
+    options = [option for option in schema.get("anyOf", []) if option != {"type": "null"}]
+    return options[0] if len(options) == 1 else schema
 
 
 def _answer(model: type[BaseModel] | None) -> dict[str, Any]:
     if model is None:
-        return {"description": "A JSON document"}
+        return {"description": "A JSON document", "content": {"application/json": {"schema": {"type": "object"}}}}
     summary = (model.__doc__ or "").strip().split("\n")[0]
     return {"description": summary, "content": {"application/json": {"schema": _reference(model)}}}
 

@@ -14,6 +14,28 @@ from chalicelib.errors import Invalid, Problem, Unavailable
 from chalicelib.telemetry import log_unexpected
 
 CONTENT_TYPE = "application/problem+json"
+MAX_ERRORS = 20  # findings that one answer lists: a request of nothing but faults gets no answer larger than itself
+
+_RULES = {
+    "missing": "must be given",
+    "extra_forbidden": "must be left out: this request has no such field",
+    "string_type": "must be text",
+    "string_too_short": "must have {min_length} or more characters",
+    "string_too_long": "must have at most {max_length} characters",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_parsing_size": "must be a whole number",
+    "greater_than_equal": "must be {ge} or more",
+    "less_than_equal": "must be {le} or less",
+    "bool_type": "must be true or false",
+    "literal_error": "must be {expected}",
+    "list_type": "must be a list",
+    "too_short": "must have {min_length} or more items",
+    "too_long": "must have at most {max_length} items",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+}
 
 # What the framework answers by itself, before or instead of a route of ours.
 _FRAMEWORK_CODES = {
@@ -57,19 +79,19 @@ def document(problem: Problem) -> dict[str, Any]:
 
 
 def invalid(error: ValidationError) -> Invalid:
-    """Pydantic's findings as one Problem: the first field and its rule, and all of them in ``errors``."""
+    """Pydantic's findings as one Problem: the first field and its rule, and the first of them all in ``errors``."""
     found = [
         {"field": ".".join(str(part) for part in item["loc"]) or "body", "rule": _rule(item)}
-        for item in error.errors(include_input=False, include_url=False, include_context=False)
+        for item in error.errors(include_input=False, include_url=False)[:MAX_ERRORS]
     ]
     first = found[0]
     return Invalid(f"{first['field']}: {first['rule']}", field=first["field"], rule=first["rule"], errors=found)
 
 
 def _rule(item: Any) -> str:
-    if item["type"] == "extra_forbidden":
-        return "is no field of this request"
-    return str(item["msg"]).removeprefix("Value error, ")
+    """The rule that was broken, in our words; a field type of our own says its rule itself."""
+    rule = _RULES.get(item["type"])
+    return rule.format(**item.get("ctx", {})) if rule else str(item["msg"]).removeprefix("Value error, ")
 
 
 def of_framework(answer: dict[str, Any]) -> dict[str, Any]:

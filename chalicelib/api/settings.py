@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, datetime, time
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from chalicelib.api.resource import Answer, Call, Input, NoQuery, Nothing, Output, Resource
-from chalicelib.domain.night_window import parse_time, parse_timezone
+from chalicelib.domain.night_window import InvalidNightSetting, parse_time, parse_timezone
 from chalicelib.services import status, tenant_settings
 from chalicelib.storage.tenants import Tenant
 
 settings = Resource("settings")
 
+T = TypeVar("T")
+
 
 def _clock(value: Any) -> time:
-    return parse_time("time", value)
+    return _unprefixed(lambda: parse_time("time", value))
 
 
 def _zone(value: Any) -> str:
-    return parse_timezone(value)
+    return _unprefixed(lambda: parse_timezone(value))
 
 
-Clock = Annotated[time, BeforeValidator(_clock), Field(json_schema_extra={"type": "string", "pattern": "HH:MM"})]
+def _unprefixed(parse: Callable[[], T]) -> T:
+    """The domain's message names the field, and so does the answer to the caller: once is enough."""
+    try:
+        return parse()
+    except InvalidNightSetting as error:
+        raise ValueError(str(error).removeprefix(f"{error.field}: ")) from error
+
+
+Clock = Annotated[
+    time,
+    BeforeValidator(_clock),
+    WithJsonSchema({"type": "string", "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$"}),
+]
 Zone = Annotated[str, BeforeValidator(_zone)]
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from chalicelib.api import events, fields, problem
 from chalicelib.api.resource import Answer, Call, Input, NoQuery, Nothing, Output, Query, Resource
@@ -29,10 +29,13 @@ class SourceIn(Input):
     keep_hidden_text: bool | None = None
 
 
-class SourceBatchIn(Input):
-    """Up to 100 sources at once."""
+_AnySource = Annotated[dict[str, object], WithJsonSchema({"$ref": "#/components/schemas/SourceIn"})]
 
-    sources: Annotated[list[dict[str, object]], Field(min_length=1, max_length=100)]
+
+class SourceBatchIn(Input):
+    """Up to 100 sources at once. Each is judged by itself, so a bad one does not refuse the others."""
+
+    sources: Annotated[list[_AnySource], Field(min_length=1, max_length=100)]
 
 
 class ToggleIn(Input):
