@@ -134,22 +134,24 @@ class Resource:
         return register
 
     def _view(self, route: Route) -> Callable[..., Response]:
-        names = re.findall(r"{(\w+)}", route.path)
-
         def view(**path: str) -> Response:
+            request = self.blueprint.current_request
+            correlation_id = str(request.context.get("requestId") or "")
+            logger.set_correlation_id(correlation_id)
             try:
-                return _serve(route, names, self.blueprint.current_request, path)
+                response = _serve(route, request, path, correlation_id)
             except Exception as error:
-                return problem.response_of(error)
+                response = problem.response_of(error)
+            response.headers |= {"Cache-Control": "private, no-store", "X-Correlation-Id": correlation_id}
+            logger.info("served", method=route.method, route=route.path, status=response.status_code)
+            return response
 
         view.__name__ = route.handler.__name__
         return view
 
 
-def _serve(route: Route, names: list[str], request: Any, path: Mapping[str, str]) -> Response:
+def _serve(route: Route, request: Any, path: Mapping[str, str], correlation_id: str) -> Response:
     now = datetime.now(UTC)
-    correlation_id = str(request.context.get("requestId") or "")
-    logger.set_correlation_id(correlation_id)
     outside = bootstrap.outside()
     who = _principal(outside, route, request.headers)
     if who is not None and not route.while_disabled and not (outside.settings.enable_kb and who.tenant_enabled):
@@ -159,15 +161,13 @@ def _serve(route: Route, names: list[str], request: Any, path: Mapping[str, str]
         who=cast(Principal, who),
         now=now,
         correlation_id=correlation_id,
-        ids={name: _uuid(name, path[name]) for name in names},
+        ids={name: _uuid(name, path[name]) for name in re.findall(r"{(\w+)}", route.path)},
         body=_checked(route.body, _body(route, request)),
         query=_checked(route.query, _parameters(request)),
     )
     answer = route.handler(call)
-    logger.info("served", method=route.method, route=route.path, status=answer.status)
     content = answer.body.model_dump(mode="json") if isinstance(answer.body, BaseModel) else answer.body
-    headers: dict[str, Any] = {"Cache-Control": "private, no-store", "X-Correlation-Id": correlation_id, **answer.headers}
-    return Response(body=content, status_code=answer.status, headers=headers)
+    return Response(body=content, status_code=answer.status, headers=dict(answer.headers))
 
 
 def _principal(outside: Outside, route: Route, headers: Mapping[str, str]) -> Principal | None:
