@@ -71,6 +71,7 @@ create table kb_sources (
   unique (tenant_id, uri)
 );
 create index kb_sources_page on kb_sources (tenant_id, created_at, id);
+create index kb_sources_inactive on kb_sources (tenant_id) where not active;
 
 create type uuidrange as range (subtype = uuid);
 
