@@ -42,7 +42,10 @@ def _integer(low: int, high: int) -> Callable[[str], int]:
 
 
 def _domains(text: str) -> tuple[str, ...]:
-    return parse_allowlist(text) if text.strip() else ()
+    try:
+        return parse_allowlist(text) if text.strip() else ()
+    except ValueError:  # its message quotes the entry
+        raise ValueError("must be domains with commas between them, none of them empty") from None
 
 
 def _ports(text: str) -> frozenset[int]:
@@ -141,7 +144,7 @@ def read(environment: Mapping[str, str]) -> Settings:
     faults: list[str] = []
     for field, variable in VARIABLES.items():
         text = environment.get(variable.name, variable.default)
-        if text is None:
+        if text is None or (variable.default is None and not text.strip()):
             faults.append(f"{variable.name} is not set")
             continue
         try:
