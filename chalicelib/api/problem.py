@@ -95,17 +95,23 @@ def _rule(item: Any) -> str:
 
 
 def of_framework(answer: dict[str, Any]) -> dict[str, Any]:
-    """Rewrite an error that Chalice answered by itself; leave everything else as it is."""
-    headers = answer.get("headers") or {}
-    kind = next((value for name, value in headers.items() if name.lower() == "content-type"), "")
-    if answer.get("statusCode", 200) < 400 or kind == CONTENT_TYPE:
+    """Rewrite an error that Chalice answered by itself; leave everything else, an error page too, as it is."""
+    found = _framework_error(answer)
+    if found is None:
         return answer
-    try:
-        body = json.loads(answer.get("body") or "{}")
-    except ValueError:
-        body = {}
     status = HTTPStatus(answer["statusCode"])
-    problem = Problem(str(body.get("Message") or status.phrase), code=_FRAMEWORK_CODES.get(body.get("Code", "")))
+    problem = Problem(found["Message"] or status.phrase, code=_FRAMEWORK_CODES.get(found["Code"]))
     problem.status, problem.title = status.value, status.phrase
-    kept = {name: value for name, value in headers.items() if name.lower() != "content-type"}
+    kept = {name: value for name, value in answer["headers"].items() if name.lower() != "content-type"}
     return {**answer, "headers": {**kept, "Content-Type": CONTENT_TYPE}, "body": json.dumps(document(problem))}
+
+
+def _framework_error(answer: dict[str, Any]) -> dict[str, str] | None:
+    """Chalice's ``Code`` and ``Message``, if that is what the answer says."""
+    if answer["statusCode"] < 400:
+        return None
+    try:
+        body = json.loads(answer["body"])
+    except (TypeError, ValueError):
+        return None
+    return body if isinstance(body, dict) and body.keys() == {"Code", "Message"} else None

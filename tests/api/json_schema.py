@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date, datetime
+from types import UnionType
 from typing import Any
 from uuid import UUID
 
@@ -77,16 +78,21 @@ def _of_format(value: Any, name: str) -> bool:
     raise KeyError(name)
 
 
+def _if(kind: type | UnionType, rule: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    """A keyword about one kind of value has nothing to say about another."""
+    return lambda value, bound: not isinstance(value, kind) or rule(value, bound)
+
+
 _RULES: Mapping[str, Callable[[Any, Any], bool]] = {
     "type": _of_type,
-    "format": _of_format,
-    "enum": lambda value, rule: value in rule,
-    "const": lambda value, rule: value == rule,
-    "pattern": lambda value, rule: re.search(rule, value) is not None,
-    "minimum": lambda value, rule: value >= rule,
-    "maximum": lambda value, rule: value <= rule,
-    "minLength": lambda value, rule: len(value) >= rule,
-    "maxLength": lambda value, rule: len(value) <= rule,
-    "minItems": lambda value, rule: len(value) >= rule,
-    "maxItems": lambda value, rule: len(value) <= rule,
+    "enum": lambda value, words: value in words,
+    "const": lambda value, word: value == word,
+    "format": _if(str, _of_format),
+    "pattern": _if(str, lambda value, pattern: re.search(pattern, value) is not None),
+    "minimum": _if(int | float, lambda value, bound: value >= bound),
+    "maximum": _if(int | float, lambda value, bound: value <= bound),
+    "minLength": _if(str, lambda value, bound: len(value) >= bound),
+    "maxLength": _if(str, lambda value, bound: len(value) <= bound),
+    "minItems": _if(list, lambda value, bound: len(value) >= bound),
+    "maxItems": _if(list, lambda value, bound: len(value) <= bound),
 }
