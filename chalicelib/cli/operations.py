@@ -91,7 +91,14 @@ def token() -> None:
 
 @token.command("create")
 @click.argument("tenant_name", metavar="TENANT")
-@click.option("--class", "token_class", type=click.Choice(("api", "admin")), default="api", show_default=True)
+@click.option(
+    "--class",
+    "token_class",
+    type=click.Choice(("api", "admin")),
+    default="api",
+    show_default=True,
+    help="Reads, or changes too.",
+)
 @click.option("--label", help="What it is for.")
 @click.option("--operator", help="Whom an admin token is for.")
 @json_option

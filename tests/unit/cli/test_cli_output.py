@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.cli.output import duration, instant, pairs, printable, table
+
+
+def test_columns_are_as_wide_as_they_must_be_also_under_wide_characters() -> None:
+    shown = table(("ID", "NAME"), [("1", "a"), ("long", "蜂蜜"), (None, "e\u0301")], empty="none")
+    assert shown.splitlines() == ["ID    NAME", "1     a", "long  蜂蜜", "      e\u0301"]
+    wide = table(("A", "B"), [("蜂蜜", "x"), ("abcd", "y")], empty="none")
+    assert wide.splitlines() == ["A     B", "蜂蜜  x", "abcd  y"]
+
+
+def test_a_cell_stays_on_its_line() -> None:
+    assert table(("A",), [("one\ntwo\tthree",)], empty="none") == "A\none two three"
+    assert pairs([("name", "one\r\ntwo"), ("on", True), ("gone", None)]) == "name  one two\non    yes\ngone  "
+
+
+def test_no_rows_say_so() -> None:
+    assert table(("A",), [], empty="no sources") == "no sources"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(None, ""), (0, "0 s"), (59, "59 s"), (60, "1 min"), (3600, "1 h"), (86_399, "23 h"), (604_800, "7 d")],
+)
+def test_a_duration_is_told_in_its_largest_unit(seconds: int | None, shown: str) -> None:
+    assert duration(seconds) == shown
+
+
+def test_an_instant_is_told_with_its_offset() -> None:
+    assert instant(None) == ""
+    assert instant("2026-11-30T02:00:00.5Z")[-5] in "+-"
+
+
+@pytest.mark.parametrize("text", ["\x1b[2J", "\x1b]0;title\x07", "\x9b31m", "\rover", "\x00", "\ud800"])
+def test_what_would_drive_a_terminal_is_not_printed(text: str) -> None:
+    shown = printable(f"a{text}b\n\tc")
+    assert shown.startswith("a\ufffd")
+    assert shown.endswith("b\n\tc")
+    shown.encode()
+    assert not set(shown) & set("\x1b\x9b\r\x07\x00")
