@@ -1,0 +1,55 @@
+"""Deploying again: what is the same stays, what changed changes, and what was made can be taken away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from infra import local
+from infra.deploy import deploy, destroy
+from infra.package import Package
+from infra.stack import DeployError
+from tests.e2e.cloud import PrivateCloud, private_cloud
+
+pytestmark = pytest.mark.xdist_group("lifecycle")
+
+
+def again(cloud: PrivateCloud, **parameters: str) -> list[str]:
+    """Deploy once more what is deployed, with other parameters; what was said."""
+    said: list[str] = []
+    made = Path(cloud.cloud.folder)
+    package = Package(made / "package" / "sam.json", made / "package" / "deployment.zip")
+    deploy(local.STAGE, package, made / "layer.zip", parameters, cloud.cloud.account, said.append)
+    return said
+
+
+def environment(cloud: PrivateCloud, function: str) -> dict[str, Any]:
+    found = cloud.client("lambda").get_function_configuration(FunctionName=cloud.outputs[f"{function}Name"])
+    return dict(found["Environment"]["Variables"])
+
+
+def test_a_stack_is_updated_in_place_and_can_be_taken_away(tmp_path: Path) -> None:
+    with private_cloud(tmp_path, settings={"KB_FETCH_CONTACT": "https://example.com/bot"}, tick=False) as cloud:
+        before = environment(cloud, "Worker")
+        assert before["KB_FETCH_CONTACT"] == "https://example.com/bot"
+
+        assert "larder-local is up to date" in again(cloud)
+        assert environment(cloud, "Worker") == before
+
+        again(cloud, KbRespectRobots="true")
+        assert environment(cloud, "Worker") == before | {"KB_RESPECT_ROBOTS": "true"}
+
+        with pytest.raises(DeployError, match="no parameter NoSuchThing"):
+            again(cloud, NoSuchThing="1")
+        with pytest.raises(Exception, match="TickState"):
+            again(cloud, TickState="SOMETIMES")
+        assert environment(cloud, "Worker") == before | {"KB_RESPECT_ROBOTS": "true"}
+
+        account, said = cloud.cloud.account, list[str]()
+        destroy(local.STAGE, account, said.append)
+        assert cloud.client("lambda").list_functions()["Functions"] == []
+        assert cloud.client("sqs").list_queues().get("QueueUrls", []) == []
+        destroy(local.STAGE, account, said.append)
+        assert said[-1] == "there is no stack larder-local"

@@ -1,0 +1,150 @@
+"""Up and down: nothing is started twice, nothing is left behind, whatever happens in between."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+import requests
+
+from infra import local
+from infra.cloud import load
+from infra.package import ROOT
+from infra.process import Process
+from tests.e2e.cloud import private_cloud, until
+
+pytestmark = pytest.mark.xdist_group("lifecycle")
+
+
+def working_in(folder: str) -> list[str]:
+    """Processes that know of ``folder``."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            words = " ".join([process.cwd(), *process.cmdline()])
+        except psutil.Error:
+            continue
+        if folder in words and process.status() != psutil.STATUS_ZOMBIE:
+            found.append(words)
+    return found
+
+
+def run(command: str, state: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "infra.local", command, "--state", str(state), *more],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def test_up_twice_is_up_once_and_down_leaves_no_process_and_no_file(tmp_path: Path) -> None:
+    state = tmp_path / "state.json"
+    first = run("up", state)
+    assert first.returncode == 0, first.stderr
+    cloud = load(state)
+    assert cloud is not None
+    try:
+        assert stat.S_IMODE(state.stat().st_mode) == 0o600
+        known = json.loads(state.read_text())
+        assert requests.get(f"{known['url']}/healthz", timeout=60).status_code == 200
+        headers = {"Authorization": f"Bearer {known['tenant']['api_token']}"}
+        assert requests.get(f"{known['url']}/v1/kb/status", headers=headers, timeout=60).status_code == 200
+
+        assert "already up" in run("up", state).stdout
+        assert load(state) == cloud
+        assert known["url"] in run("status", state).stdout
+        refused = run("up", state, "--set", "KB_RESPECT_ROBOTS=true")
+        assert refused.returncode == 1
+        assert "with other settings" in refused.stderr
+        assert len(working_in(cloud.folder)) > 2
+    finally:
+        down = run("down", state)
+    assert down.returncode == 0, down.stderr
+    assert working_in(cloud.folder) == []
+    assert not Path(cloud.folder).exists()
+    assert not state.exists()
+    assert run("down", state).stdout == "not up\n"
+    assert run("status", state).returncode == 1
+
+
+def test_what_a_crash_left_is_cleared_by_the_next_up(tmp_path: Path) -> None:
+    with private_cloud(tmp_path) as cloud:
+        crashed = cloud.cloud
+        assert crashed.emulator is not None
+        os.kill(crashed.emulator.pid, signal.SIGKILL)
+        until(lambda: not crashed.alive(), what="the emulator's end")
+        again = local.up(local.Wish(tenant=None), tmp_path / "state.json", say=lambda _: None)
+        assert again.folder != crashed.folder
+        assert working_in(crashed.folder) == []
+        assert not Path(crashed.folder).exists()
+        assert requests.get(f"{again.url}/healthz", timeout=60).status_code == 200
+
+
+def test_a_second_cloud_runs_beside_the_first_and_ends_alone(tmp_path: Path) -> None:
+    with private_cloud(tmp_path / "a", tick=False) as first:
+        with private_cloud(tmp_path / "b", tick=False) as second:
+            tenant = first.tenant("only-here")
+            assert tenant.get("/v1/kb/status").status_code == 200
+            assert (
+                requests.get(
+                    f"{second.url}/v1/kb/status", headers={"Authorization": f"Bearer {tenant.api_token}"}, timeout=60
+                ).status_code
+                == 401
+            )
+        assert tenant.get("/v1/kb/status").status_code == 200
+
+
+@pytest.mark.parametrize("after", ["postgres", "package", "emulator.log"])
+def test_an_interrupt_on_the_way_up_leaves_nothing(tmp_path: Path, after: str) -> None:
+    state = tmp_path / "state.json"
+    bringing = subprocess.Popen(
+        [sys.executable, "-m", "infra.local", "up", "--state", str(state)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        folder = Path(until(lambda: load(state), what="a state file").folder)
+        until(lambda: (folder / after).exists() or bringing.poll() is not None, what=f"{after} to begin")
+        os.killpg(bringing.pid, signal.SIGINT)  # what Ctrl-C does: the whole foreground group hears it
+        output, _ = bringing.communicate(timeout=120)
+    finally:
+        bringing.kill()
+        local.down(state, say=lambda _: None)
+    assert bringing.returncode == 130, output
+    assert "interrupted" in output
+    assert working_in(str(folder)) == []
+    assert not folder.exists()
+    assert not state.exists()
+
+
+def test_a_number_that_was_given_to_another_process_is_left_alone() -> None:
+    stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    try:
+        mine = Process.of("mine", stranger.pid)
+        stale = Process("stale", mine.pid, mine.started - 100)
+        stale.stop()
+        assert not stale.alive()
+        assert mine.alive()
+        assert stranger.poll() is None
+        mine.stop()
+        assert stranger.wait(timeout=10) == -signal.SIGTERM
+    finally:
+        stranger.kill()
+
+
+def test_the_schedule_calls_the_tick_by_itself(tmp_path: Path) -> None:
+    with private_cloud(tmp_path, tick=True) as cloud:
+        until(lambda: '"message":"tick"' in cloud.log("Tick"), seconds=180, what="the minute's tick")

@@ -1,0 +1,162 @@
+"""The package: what the template promises to AWS, and what is in the code archive."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chalicelib.settings import VARIABLES
+from infra.artefacts import content_digest
+from infra.gateway_responses import PROBLEMS
+from infra.package import ROOT, WIRED, Package, package, parameter_name
+
+FUNCTIONS = {"APIHandler", "Tick", "Worker", "Ops"}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Package:
+    return package(tmp_path_factory.mktemp("package"))
+
+
+@pytest.fixture(scope="module")
+def template(made: Package) -> dict[str, Any]:
+    return dict(json.loads(made.template.read_text()))
+
+
+def properties(template: dict[str, Any], name: str) -> dict[str, Any]:
+    return dict(template["Resources"][name]["Properties"])
+
+
+def of_type(template: dict[str, Any], kind: str) -> set[str]:
+    return {name for name, resource in template["Resources"].items() if resource["Type"] == kind}
+
+
+def test_every_function_of_the_app_is_in_the_template_and_no_other(template: dict[str, Any]) -> None:
+    assert of_type(template, "AWS::Serverless::Function") == FUNCTIONS
+
+
+def test_every_reference_leads_to_something_that_is_there(template: dict[str, Any]) -> None:
+    there = template["Resources"].keys() | template["Parameters"].keys()
+    for name in re.findall(r'"Ref": "([^"]+)"', json.dumps(template)):
+        assert name in there or name.startswith("AWS::"), name
+    for name in re.findall(r'"Fn::GetAtt": \["([^"]+)"', json.dumps(template)):
+        assert name in there, name
+    for name in re.findall(r'"Condition": "([^"]+)"', json.dumps(template)):
+        assert name in template["Conditions"], name
+
+
+def test_every_resource_has_a_type(template: dict[str, Any]) -> None:
+    assert [name for name, resource in template["Resources"].items() if "Type" not in resource] == []
+
+
+def test_each_function_has_a_role_of_its_own(template: dict[str, Any]) -> None:
+    roles = {name: properties(template, name)["Role"]["Fn::GetAtt"][0] for name in FUNCTIONS}
+    assert len(set(roles.values())) == len(FUNCTIONS)
+    assert set(roles.values()) == of_type(template, "AWS::IAM::Role")
+
+
+def test_no_policy_allows_everything(template: dict[str, Any]) -> None:
+    for role in of_type(template, "AWS::IAM::Role"):
+        (policy,) = properties(template, role)["Policies"]
+        for entry in policy["PolicyDocument"]["Statement"]:
+            statement = entry["Fn::If"][1] if "Fn::If" in entry else entry
+            actions = statement["Action"]
+            assert all(not action.endswith(":*") and action != "*" for action in actions), (role, statement)
+            # tracing and network interfaces know no resources (AWS service authorization reference)
+            if statement.get("Resource") == "*":
+                assert {action.split(":")[0] for action in actions} <= {"xray", "ec2"}, (role, statement)
+
+
+def test_each_function_gets_the_database_by_a_parameter_that_is_never_echoed(template: dict[str, Any]) -> None:
+    wanted = {
+        "APIHandler": "AppDatabaseUrl",
+        "Tick": "WorkerDatabaseUrl",
+        "Worker": "WorkerDatabaseUrl",
+        "Ops": "OwnerDatabaseUrl",
+    }
+    for function, parameter in wanted.items():
+        assert properties(template, function)["Environment"]["Variables"]["DATABASE_URL"] == {"Ref": parameter}
+        assert template["Parameters"][parameter]["NoEcho"] is True
+        assert "Default" not in template["Parameters"][parameter]
+
+
+def test_every_documented_setting_reaches_the_functions_with_its_default_and_its_help(template: dict[str, Any]) -> None:
+    shared = template["Globals"]["Function"]["Environment"]["Variables"]
+    own = [properties(template, name).get("Environment", {}).get("Variables", {}) for name in FUNCTIONS]
+    for variable in VARIABLES.values():
+        assert variable.name in shared or any(variable.name in variables for variables in own)
+        if variable.name not in WIRED:
+            parameter = template["Parameters"][parameter_name(variable.name)]
+            assert parameter == {"Type": "String", "Default": variable.default or "", "Description": variable.help}
+
+
+def test_private_networks_are_closed_unless_asked_for(template: dict[str, Any]) -> None:
+    assert template["Parameters"]["KbAllowPrivateNetworks"]["Default"] == "false"
+
+
+def test_the_queue_waits_six_times_as_long_as_the_worker_may_run(template: dict[str, Any]) -> None:
+    queue, worker = properties(template, "RefreshQueue"), properties(template, "Worker")
+    # Lambda Developer Guide, "Using Lambda with Amazon SQS": visibility timeout at least six times the function's
+    assert queue["VisibilityTimeout"] >= 6 * worker["Timeout"]
+    assert queue["RedrivePolicy"]["maxReceiveCount"] == 5
+    event = worker["Events"]["WorkerSqsEventSource"]["Properties"]
+    assert event["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    assert event["BatchSize"] == 1
+    assert event["Queue"]["Fn::Sub"].endswith(":" + queue["QueueName"])
+
+
+def test_the_worker_ends_before_its_lease_does(template: dict[str, Any]) -> None:
+    assert properties(template, "Worker")["Timeout"] < int(VARIABLES["lease_seconds"].default or 0)
+
+
+def test_the_tick_comes_every_minute_and_ends_before_the_next(template: dict[str, Any]) -> None:
+    tick = properties(template, "Tick")
+    assert tick["Events"]["TickEvent"]["Properties"]["Schedule"] == "rate(1 minute)"
+    assert tick["Timeout"] <= 60
+
+
+def test_each_function_logs_for_a_time_that_was_chosen(template: dict[str, Any]) -> None:
+    groups = [properties(template, name) for name in of_type(template, "AWS::Logs::LogGroup")]
+    assert {group["LogGroupName"]["Fn::Sub"] for group in groups} == {f"/aws/lambda/${{{f}}}" for f in FUNCTIONS}
+    assert all(group["RetentionInDays"] == {"Ref": "LogRetentionDays"} for group in groups)
+
+
+def test_the_gateways_own_answers_are_problems_in_the_api_and_once_more_for_the_emulator(
+    template: dict[str, Any],
+) -> None:
+    in_api = properties(template, "RestAPI")["DefinitionBody"]["x-amazon-apigateway-gateway-responses"]
+    emulated = [template["Resources"][name] for name in of_type(template, "AWS::ApiGateway::GatewayResponse")]
+    assert all(resource["Condition"] == "IsEmulated" for resource in emulated)
+    assert set(in_api) == set(PROBLEMS) == {resource["Properties"]["ResponseType"] for resource in emulated}
+    for kind, response in in_api.items():
+        body = json.loads(response["responseTemplates"]["application/json"])
+        assert set(body) == {"type", "title", "status", "detail", "code"}
+        assert str(body["status"]) == response["statusCode"] == str(PROBLEMS[kind].status)
+
+
+def test_the_template_fits_what_cloudformation_reads_by_url(made: Package) -> None:
+    assert made.template.stat().st_size < 1_000_000
+    assert len(json.loads(made.template.read_text())["Resources"]) < 400  # SAM adds some; the limit is 500
+
+
+def test_the_archive_holds_the_app_with_its_data_and_no_dependency(made: Package) -> None:
+    with zipfile.ZipFile(made.code) as archive:
+        inside = set(archive.namelist())
+    sources = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "chalicelib").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".pyc"
+    }
+    assert {"app.py", *sources} == {name for name in inside if not name.startswith("chalice/")}
+    assert {name for name in inside if name.startswith("chalice/")} == {"chalice/__init__.py", "chalice/app.py"}
+
+
+def test_packaging_again_gives_the_same_content(made: Package, tmp_path: Path) -> None:
+    again = package(tmp_path)
+    assert content_digest(again.code) == content_digest(made.code)
+    assert content_digest(again.template) == content_digest(made.template)
