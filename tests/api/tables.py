@@ -29,8 +29,12 @@ def names(connection: psycopg.Connection[Any]) -> list[str]:
 
 def dump(deployment: Deployment) -> Dump:
     """All rows of all tables as text, sorted."""
-    with superuser(deployment) as connection:
-        return {name: _rows(connection, name) for name in names(connection)}
+    watcher = _watcher(deployment)
+    each = [
+        sql.SQL("select {}, array(select t::text from {} t order by 1)").format(name, sql.Identifier(name))
+        for name in names(watcher)
+    ]
+    return dict(watcher.execute(sql.SQL(" union all ").join(each)).fetchall())
 
 
 def changed(before: Dump, after: Dump) -> list[str]:
@@ -38,6 +42,12 @@ def changed(before: Dump, after: Dump) -> list[str]:
     return [name for name in after if before.get(name) != after[name]]
 
 
-def _rows(connection: psycopg.Connection[Any], table: str) -> list[str]:
-    statement = sql.SQL("select t::text from {} t order by 1").format(sql.Identifier(table))
-    return [row for (row,) in connection.execute(statement).fetchall()]
+def _watcher(deployment: Deployment) -> psycopg.Connection[Any]:
+    """One superuser connection a database, for it is asked twice a test; it ends with the database."""
+    name = deployment.database_name
+    if name not in _watchers:
+        _watchers[name] = superuser(deployment)
+    return _watchers[name]
+
+
+_watchers: dict[str, psycopg.Connection[Any]] = {}
