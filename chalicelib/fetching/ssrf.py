@@ -252,7 +252,7 @@ def parse_url(url: str) -> Target:
     scheme, _, rest = url.partition(":")
     scheme = scheme.lower()
     if scheme not in DEFAULT_PORTS:
-        raise FetchError(Reason.URL if url.startswith(("/", "\\")) else Reason.SCHEME)
+        raise FetchError(Reason.URL if url[:1] in ("", "/", "\\") else Reason.SCHEME)
     if "@" in rest.removeprefix("//").partition("/")[0]:
         raise FetchError(Reason.URL_USER_INFO)
     parts = _AFTER_SCHEME.fullmatch(rest)
@@ -266,7 +266,7 @@ def parse_url(url: str) -> Target:
 
 
 def _canonical_host(text: str) -> str:
-    """The one ASCII spelling. IDNA 2008 without the mappings of UTS 46: a name that folds into another is refused.
+    """The one ASCII spelling: IDNA 2008 and ASCII's lower case, none of the mappings of UTS 46 that fold names.
 
     A name whose last label is a number is an IPv4 address to the C resolver (127.1, 0x7f000001), so it must be one.
     """
@@ -275,7 +275,7 @@ def _canonical_host(text: str) -> str:
             return IPv6Address("" if "%" in text else text[1:-1]).compressed
         if len(text) > 254 or normalize("NFKC", text) != text:
             raise ValueError
-        labels = text.removesuffix(".").lower().split(".")
+        labels = text.removesuffix(".").encode().lower().decode().split(".")  # bytes: only ASCII is lowered
         labels = [x if x.isascii() and x[2:4] != "--" else idna.alabel(x).decode("ascii") for x in labels]
         name = ".".join(labels)
         if len(name) > 253 or not all(map(_LABEL.fullmatch, labels)):
@@ -377,7 +377,12 @@ def connect(address: str, port: int, timeout: float) -> socket.socket:
         return sock
 
 
-_default_tls = lru_cache(maxsize=1)(ssl.create_default_context)
+@lru_cache(maxsize=8)
+def tls_context(authorities: str | None = None) -> ssl.SSLContext:
+    """Verify certificates by their alternative names, against the system's authorities or the PEM text given."""
+    context = ssl.create_default_context(cadata=authorities)
+    context.hostname_checks_common_name = False
+    return context
 
 
 class _Session:
@@ -407,7 +412,7 @@ class _Session:
             sock = stack.enter_context(self._connect(target))
             if target.scheme == "https":  # a ragged end is an error: a cut must not pass for the end of a body
                 sock.settimeout(self.left())
-                tls = self.tls or _default_tls()
+                tls = self.tls or tls_context()
                 sock = tls.wrap_socket(sock, server_hostname=target.host, suppress_ragged_eofs=False)
                 stack.enter_context(sock)
             wire = _Wire(sock, self)

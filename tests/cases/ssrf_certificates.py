@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from chalicelib.fetching.ssrf import tls_context
 from tests.cases.ssrf_words import Unreadable
 
 
@@ -62,9 +63,8 @@ class Authority:
         return leaf.public_bytes(serialization.Encoding.PEM), private
 
     def client_context(self) -> ssl.SSLContext:
-        """What a client that trusts this root, and nothing else, verifies with."""
-        pem = self.root().public_bytes(serialization.Encoding.PEM).decode("ascii")
-        return ssl.create_default_context(cadata=pem)
+        """The guard's own TLS client, trusting this root and nothing else."""
+        return tls_context(self.root().public_bytes(serialization.Encoding.PEM).decode("ascii"))
 
 
 def _general(name: str) -> x509.GeneralName:
