@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -32,26 +32,27 @@ class Crowd:
         monkeypatch.setattr(bootstrap, "outside", self._outside)
         monkeypatch.setattr(app, "__class__", _ThreadedLarder)
 
-    def rush(self, calls: Sequence[Callable[[], T]]) -> list[T]:
-        """Make all calls at once; their results in order."""
-        start = threading.Barrier(len(calls), timeout=30)
+    def rush(self, call: Callable[[int], T], callers: int = 16) -> list[T]:
+        """Everybody calls at the same instant; the results, in order of the callers' numbers from 0."""
+        start = threading.Barrier(callers, timeout=30)
 
-        def run(call: Callable[[], T]) -> T:
+        def run(number: int) -> T:
             self._here.outside = self._deployment.build("larder_app")
             try:
                 with self._here.outside.database.transaction():
                     pass  # connected before the start, so that all calls meet
                 start.wait()
-                return call()
+                return call(number)
             finally:
                 self._here.outside.database.close()
 
         environment = os.environ
         try:
-            with ThreadPoolExecutor(len(calls)) as pool:
-                return list(pool.map(run, calls))
+            with ThreadPoolExecutor(callers) as pool:
+                return list(pool.map(run, range(callers)))
         finally:
-            os.environ = environment  # the client swaps it during a call, which threads do to each other  # noqa: B003
+            # The test client swaps it during a call, which threads do to each other.
+            os.environ = environment  # noqa: B003
 
     def _outside(self) -> Outside:
         mine: Outside = getattr(self._here, "outside", self._deployment.outside)
