@@ -1,0 +1,109 @@
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chalicelib.domain.line_matching import Block, Matching, match
+
+few_lines = st.lists(st.sampled_from("abcdef"), max_size=30)
+many_lines = st.lists(st.integers(0, 60), max_size=60)
+
+
+def common(old: list, new: list) -> int:
+    """The length of a longest common subsequence, by the textbook's table."""
+    row = [0] * (len(new) + 1)
+    for left in old:
+        corner = 0
+        for column, right in enumerate(new, start=1):
+            corner, row[column] = row[column], corner + 1 if left == right else max(row[column], row[column - 1])
+    return row[-1]
+
+
+def matched(matching: Matching) -> int:
+    return sum(block.size for block in matching.blocks)
+
+
+@given(few_lines | many_lines, few_lines | many_lines)
+def test_blocks_are_equal_lines_in_the_order_of_both_texts(old: list, new: list) -> None:
+    blocks = match(old, new).blocks
+    for block in blocks:
+        assert block.size > 0
+        assert old[block.old : block.old + block.size] == new[block.new : block.new + block.size]
+    for block, following in pairwise(blocks):
+        ends = (block.old + block.size, block.new + block.size)
+        assert ends[0] <= following.old
+        assert ends[1] <= following.new
+        assert ends != (following.old, following.new), "neighbours are one block"
+
+
+@given(few_lines, few_lines)
+def test_between_anchors_as_many_lines_are_matched_as_can_be(old: list[str], new: list[str]) -> None:
+    doubled_old, doubled_new = old + old, new + new  # no line stands once, so there are no anchors
+    matching = match(doubled_old, doubled_new)
+    assert not matching.coarse
+    assert matched(matching) == common(doubled_old, doubled_new)
+
+
+@given(few_lines, few_lines)
+def test_a_text_matches_itself_and_what_was_added_around_it(text: list[str], other: list[str]) -> None:
+    assert match(text, text).blocks == ([Block(0, 0, len(text))] if text else [])
+    assert matched(match(text, other + text)) >= len(text)
+    assert matched(match(text + other, text)) >= len(text)
+
+
+def test_a_moved_paragraph_is_the_shorter_of_the_two_that_changed_places() -> None:
+    assert match("ABxyz", "xyzAB").blocks == [Block(2, 0, 3)]
+
+
+def test_lines_that_stand_once_hold_the_others_in_place() -> None:
+    old = ["{", "one", "}", "{", "two", "}"]
+    new = ["{", "new", "}", "{", "one", "}", "{", "two", "}"]
+    assert matched(match(old, new)) == len(old)
+
+
+@given(few_lines, few_lines)
+def test_without_steps_the_ends_still_match(head: list[str], tail: list[str]) -> None:
+    old, new = [*head, *"12" * 40, *tail], [*head, *"21" * 3, *"112" * 30, *tail]
+    matching = match(old, new, steps=0)
+    assert matching.coarse
+    assert matched(matching) >= len(head) + len(tail)
+
+
+class Line:
+    """A line that counts how often it is compared."""
+
+    compared = 0
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __eq__(self, other: object) -> bool:
+        Line.compared += 1
+        return isinstance(other, Line) and self.text == other.text
+
+
+SIZE = 4000
+HOSTILE = {
+    "equal lines": (["a"] * SIZE, ["a"] * (SIZE - 7) + ["b"]),
+    "two lines in turn": (["a", "b"] * (SIZE // 2), ["b", "a"] * (SIZE // 2)),
+    "two periods": ([f"{n % 7}" for n in range(SIZE)], [f"{n % 11}" for n in range(SIZE)]),
+    "reversed": ([f"{n}" for n in range(SIZE)], [f"{n}" for n in reversed(range(SIZE))]),
+    "few of many": (["a"] * 10 + ["b"] * SIZE, ["b"] * SIZE + ["a"] * 10),
+    "nothing in common": ([f"old {n}" for n in range(SIZE)], [f"new {n}" for n in range(SIZE)]),
+    "gaps everywhere": (
+        [line for n in range(SIZE // 4) for line in (f"{n}", "x", "y", "x")],
+        [line for n in range(SIZE // 4) for line in (f"{n}", "y", "x", "y")],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_the_work_grows_with_the_texts_and_not_with_their_product(kind: str) -> None:
+    old, new = ([Line(text) for text in lines] for lines in HOSTILE[kind])
+    Line.compared = 0
+    match(old, new, steps=10_000)
+    assert Line.compared < 10_000 + 20 * (len(old) + len(new)), "the product is 16 000 000"
