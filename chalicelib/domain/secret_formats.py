@@ -1,17 +1,8 @@
-"""Tokens that their provider marked with a prefix: the table of formats, and the scan for them.
-
-A token stands in a run of letters, digits, ``_``, ``.`` and ``-``; only runs of 16 and more are looked into, so prose
-costs next to nothing. Every body follows a literal prefix and is bounded or possessive: the scan is linear in the text.
-"""
+"""The formats of tokens that their provider marked with a prefix: a table, as their documents describe them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from typing import Literal, NamedTuple
-
-from chalicelib.domain.secret_finding import Finding
-from chalicelib.domain.secret_values import is_masked
 
 
 class Format(NamedTuple):
@@ -19,13 +10,13 @@ class Format(NamedTuple):
 
     ``where`` says what may stand before: "word" nothing that ends in a letter or digit; "glued" anything, as the
     prefix is distinctive enough; "clean" nothing that the body itself may hold, which keeps long bodies linear;
-    "signed" is a word whose prefix holds another sign.
+    "sparse" is a word in which other signs stand, so that it makes no run.
     """
 
     kind: str
     prefixes: str
     body: str
-    where: Literal["word", "glued", "clean", "signed"] = "word"
+    where: Literal["word", "glued", "clean", "sparse"] = "word"
 
 
 _W, _WD, _HEX = "[A-Za-z0-9]", r"[A-Za-z0-9_\-]", "[0-9a-fA-F]"
@@ -34,7 +25,9 @@ _DIGIT = r"(?=[A-Za-z_\-]{0,60}[0-9])"
 
 FORMATS = (
     # Models
-    Format("openai_key", "sk-proj- sk-svcacct- sk-admin- sk-None- sk-service-", rf"{_DIGIT}{_WD}{{20,250}}", where="glued"),
+    Format(
+        "openai_key", "sk-proj- sk-svcacct- sk-admin- sk-None- sk-service-", rf"{_DIGIT}{_WD}{{20,250}}", where="glued"
+    ),
     Format("openai_key", "sk-", rf"{_DIGIT}(?=[0-9]{{0,60}}[A-Za-z]){_W}{{20,120}}"),
     Format("anthropic_key", "sk-ant-", rf"{_WD}{{24,250}}", where="glued"),
     Format("openrouter_key", "sk-or-", rf"(?:v1-)?{_HEX}{{40,80}}"),
@@ -55,21 +48,24 @@ FORMATS = (
     Format("fireworks_key", "fw_", rf"{_DIGIT}{_W}{{22,40}}"),
     # Clouds
     Format("aws_access_key", "AKIA ASIA ABIA ACCA A3T", r"[A-Z0-9]{16,17}"),
-    Format("aws_session_token", "IQoJb3JpZ2lu FwoGZXIvYXdz FQoGZXIvYXdz AQoDYXdz", r"[A-Za-z0-9/+=%]{80,}+", where="clean"),
-    Format("aws_bedrock_key", "ABSK bedrock-api-key-", r"[A-Za-z0-9+/=]{100,}+", where="clean"),
+    Format(
+        "aws_session_token", "IQoJb3JpZ2lu FwoGZXIvYXdz FQoGZXIvYXdz AQoDYXdz", r"[A-Za-z0-9/+=%]{80,}+", where="clean"
+    ),
+    Format("aws_bedrock_key", "ABSK bedrock-api-key-", r"[A-Za-z0-9+/=]{100,}+", where="sparse"),
     Format("google_api_key", "AIza", rf"{_WD}{{35}}"),
     Format("google_oauth_secret", "GOCSPX-", rf"{_WD}{{20,40}}", where="glued"),
     Format("google_oauth_token", "ya29.", r"[A-Za-z0-9_.\-]{20,}+", where="clean"),
+    Format("google_refresh_token", "1//0", rf"{_WD}{{30,250}}", where="sparse"),
     Format("google_api_key", "AQ.Ab", rf"{_WD}{{40,80}}"),
     Format("firebase_key", "AAAA", rf"{_WD}{{7}}:{_WD}{{130,170}}"),
     Format("alibaba_access_key", "LTAI", rf"{_DIGIT}{_W}{{12,26}}"),
     Format("tencent_access_key", "AKID", rf"{_DIGIT}{_W}{{28,40}}"),
-    Format("baidu_key", "bce-v3/ALTAK-", rf"{_W}{{16,32}}/{_HEX}{{40}}", where="signed"),
+    Format("baidu_key", "bce-v3/ALTAK-", rf"{_W}{{16,32}}/{_HEX}{{40}}", where="sparse"),
     Format("yandex_key", "AQVN", rf"{_WD}{{35,40}}"),
     Format("yandex_token", "t1.", rf"{_WD}{{20,200}}={{0,2}}\.{_WD}{{80,90}}={{0,2}}"),
     Format("digitalocean_token", "dop_v1_ doo_v1_ dor_v1_", rf"{_HEX}{{64}}", where="glued"),
     Format("heroku_key", "HRKU-", rf"{_WD}{{36,64}}"),
-    Format("flyio_token", "fo1_ fm1a_ fm1r_ fm2_", r"[A-Za-z0-9_+/\-]{40,}+={0,3}", where="clean"),
+    Format("flyio_token", "fo1_ fm1a_ fm1r_ fm2_", r"[A-Za-z0-9_+/\-]{40,}+={0,3}", where="sparse"),
     Format("cloudflare_token", "cfut_ cfat_ cfk_", rf"{_WD}{{40,80}}"),
     Format("cloudflare_origin_key", "v1.0-", rf"{_HEX}{{24}}-{_HEX}{{100,160}}"),
     Format("netlify_token", "nfp_ nfc_ nfo_ nfu_", rf"{_W}{{36,48}}"),
@@ -81,7 +77,12 @@ FORMATS = (
     Format("databricks_token", "dapi dose dkea", rf"{_HEX}{{32}}(?:-[0-9])?"),
     # Code and its supply chain
     Format("github_token", "ghp_ gho_ ghu_ ghr_", rf"{_W}{{36,255}}", where="glued"),
-    Format("github_token", "ghs_", rf"(?:{_W}{{36,255}}|[0-9]{{4,12}}_{_WD}{{20,600}}(?:\.{_WD}{{10,1200}}){{0,2}})", where="glued"),
+    Format(
+        "github_token",
+        "ghs_",
+        rf"(?:{_W}{{36,255}}|[0-9]{{4,12}}_{_WD}{{20,600}}(?:\.{_WD}{{10,1200}}){{0,2}})",
+        where="glued",
+    ),
     Format("github_token", "github_pat_", r"[A-Za-z0-9_]{36,255}", where="glued"),
     Format(
         "gitlab_token",
@@ -89,7 +90,7 @@ FORMATS = (
         rf"{_WD}{{20,300}}(?:\.{_W}{{2,12}}){{0,2}}",
         where="glued",
     ),
-    Format("gitlab_session", "_gitlab_session=", rf"{_W}{{32}}", where="signed"),
+    Format("gitlab_session", "_gitlab_session=", rf"{_W}{{32}}", where="sparse"),
     Format("npm_token", "npm_", rf"{_W}{{36}}"),
     Format("pypi_token", "pypi-", rf"{_WD}{{50,}}+", where="clean"),
     Format("rubygems_token", "rubygems_", rf"{_HEX}{{48}}"),
@@ -108,11 +109,15 @@ FORMATS = (
     Format("octopus_key", "API-", r"(?=[A-Z]{0,25}[0-9])[A-Z0-9]{26}"),
     Format("harness_key", "pat. sat.", rf"{_WD}{{22}}\.{_W}{{24}}\.{_W}{{20}}"),
     Format("pulumi_token", "pul-", rf"{_HEX}{{40}}"),
-    Format("terraform_token", "atlasv1.", rf"{_WD}{{60,70}}", where="glued"),
     Format("infracost_key", "ico-", rf"{_W}{{32}}"),
     Format("prefect_key", "pnu_ pnb_", rf"{_W}{{36}}"),
     # Chat, mail, work
-    Format("slack_token", "xoxb- xoxa- xoxp- xoxr- xoxs- xoxo- xoxc- xoxe- xoxd-", r"(?=[A-Za-z\-]{0,20}[0-9])[A-Za-z0-9%+/\-]{10,400}", where="glued"),
+    Format(
+        "slack_token",
+        "xoxb- xoxa- xoxp- xoxr- xoxs- xoxo- xoxc- xoxe- xoxd-",
+        r"(?=[A-Za-z\-]{0,20}[0-9])[A-Za-z0-9%+/\-]{10,400}",
+        where="glued",
+    ),
     Format("slack_token", "xoxe.xoxb- xoxe.xoxp- xapp-", rf"{_DIGIT}{_WD}{{20,400}}", where="glued"),
     Format("twilio_key", "SK", r"[0-9a-f]{32}"),
     Format("sendgrid_key", "SG.", rf"{_WD}{{16,32}}\.{_WD}{{16,64}}"),
@@ -124,36 +129,41 @@ FORMATS = (
     Format("notion_token", "ntn_", rf"{_W}{{40,60}}"),
     Format("notion_token", "secret_", rf"{_DIGIT}{_W}{{43}}"),
     Format("airtable_token", "pat", rf"{_W}{{14}}\.{_HEX}{{64}}"),
-    Format("asana_token", "1/ 2/", rf"[0-9]{{13,20}}(?:/[0-9]{{13,20}})?:{_HEX}{{32}}", where="signed"),
+    Format("asana_token", "1/ 2/", rf"[0-9]{{13,20}}(?:/[0-9]{{13,20}})?:{_HEX}{{32}}", where="sparse"),
     Format("figma_token", "figd_ figo_ figoh_ figu_", rf"{_WD}{{30,80}}"),
     Format("typeform_token", "tfp_", r"[A-Za-z0-9_.=\-]{40,70}"),
     Format("hubspot_token", "pat-na1- pat-na2- pat-na3- pat-eu1- pat-ap1-", _UUID),
     Format("contentful_token", "CFPAT-", rf"{_WD}{{40,48}}"),
     Format("frameio_token", "fio-u-", rf"{_WD}{{60,70}}"),
     Format("readme_token", "rdme_", r"[a-z0-9]{70}"),
-    Format("matrix_token", "syt_", rf"[A-Za-z0-9+/=]{{4,80}}_{_W}{{20}}_{_W}{{6}}"),
+    Format("matrix_token", "syt_", rf"[A-Za-z0-9+/=]{{4,80}}_{_W}{{20}}_{_W}{{6}}", where="sparse"),
     Format("salesforce_token", "00D", r"[A-Za-z0-9]{12,15}![A-Za-z0-9._]{80,120}"),
     # Money
     Format("stripe_key", "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_ sk_org_", r"[A-Za-z0-9_]{10,250}"),
-    Format("stripe_webhook_secret", "whsec_", r"[A-Za-z0-9+/=]{24,120}"),
+    Format("stripe_webhook_secret", "whsec_", r"[A-Za-z0-9+/=]{24,120}", where="sparse"),
     Format("square_token", "sq0atp- sq0csp- sq0idp-", rf"{_WD}{{20,60}}"),
     Format("square_token", "EAAAE EAAAl", rf"{_WD}{{55,64}}"),
     Format("shopify_token", "shpat_ shpca_ shppa_ shpss_ shpua_ shptka_", rf"{_HEX}{{32}}"),
     Format("plaid_token", "access-sandbox- access-development- access-production-", _UUID),
     Format("flutterwave_key", "FLWSECK_TEST- FLWSECK-", rf"{_W}{{12,40}}(?:-X)?"),
-    Format("braintree_token", "access_token$production$ access_token$sandbox$", rf"{_W}{{16}}\${_HEX}{{32}}", where="signed"),
+    Format(
+        "braintree_token",
+        "access_token$production$ access_token$sandbox$",
+        rf"{_W}{{16}}\${_HEX}{{32}}",
+        where="sparse",
+    ),
     Format("razorpay_key", "rzp_live_", rf"{_W}{{14,24}}"),
     Format("shippo_token", "shippo_live_ shippo_test_", rf"{_HEX}{{40}}"),
     Format("easypost_key", "EZAK EZTK", rf"{_W}{{54}}"),
     Format("duffel_token", "duffel_test_ duffel_live_", rf"{_WD}{{40,48}}"),
     # Watching and running
     Format("grafana_token", "glsa_", rf"{_W}{{32}}_{_HEX}{{8}}"),
-    Format("grafana_token", "glc_", r"[A-Za-z0-9+/]{32,400}={0,3}"),
-    Format("grafana_token", "eyJrIjoi", r"[A-Za-z0-9+/]{60,400}={0,3}"),
+    Format("grafana_token", "glc_", r"[A-Za-z0-9+/]{32,400}={0,3}", where="sparse"),
+    Format("grafana_token", "eyJrIjoi", r"[A-Za-z0-9+/]{60,400}={0,3}", where="sparse"),
     Format("newrelic_key", "NRAK- NRII- NRIQ- NRRA- NRSP-", rf"{_WD}{{24,42}}"),
     Format("dynatrace_token", "dt0c01. dt0s01. dt0s02. dt0s16.", rf"{_W}{{8,24}}\.{_W}{{60,70}}"),
     Format("sentry_token", "sntryu_", rf"{_HEX}{{64}}"),
-    Format("sentry_token", "sntrys_", r"[A-Za-z0-9+/=_\-]{60,500}"),
+    Format("sentry_token", "sntrys_", r"[A-Za-z0-9+/=_\-]{60,500}", where="sparse"),
     Format("posthog_key", "phx_", rf"{_W}{{40,60}}"),
     Format("honeycomb_key", "hcaik_ hcbik_ hcamk_", r"[A-Za-z0-9_]{40,80}"),
     Format("launchdarkly_key", "sdk- api-", _UUID),
@@ -165,64 +175,22 @@ FORMATS = (
     Format("vault_token", "hvs. hvb. hvr.", rf"{_WD}{{24,300}}"),
     Format("vault_token", "s.", r"(?=[A-Za-z]{0,23}[0-9])(?=[a-z0-9]{0,23}[A-Z])[A-Za-z0-9]{24}"),
     Format("doppler_token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"[A-Za-z0-9_.\-]{36,90}"),
-    Format("tailscale_key", "tskey-auth- tskey-api- tskey-client- tskey-scim- tskey-webhook- tskey-", rf"{_DIGIT}{_WD}{{16,80}}"),
-    Format("onepassword_token", "ops_eyJ", r"[A-Za-z0-9+/=_\-]{200,}+", where="clean"),
-    Format("onepassword_key", "A3-", r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}"),
+    Format(
+        "tailscale_key",
+        "tskey-auth- tskey-api- tskey-client- tskey-scim- tskey-webhook- tskey-",
+        rf"{_DIGIT}{_WD}{{16,80}}",
+    ),
+    Format("onepassword_token", "ops_eyJ", r"[A-Za-z0-9+/=_\-]{200,}+", where="sparse"),
+    Format(
+        "onepassword_key",
+        "A3-",
+        r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})-[A-Z0-9]{5}-[A-Z0-9]{5}-[A-Z0-9]{5}",
+    ),
     Format("age_key", "AGE-SECRET-KEY-1", r"[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}", where="glued"),
-    Format("openshift_token", "sha256~", rf"{_WD}{{43}}", where="signed"),
+    Format("openshift_token", "sha256~", rf"{_WD}{{43}}", where="sparse"),
     Format("dropbox_token", "sl.", r"[A-Za-z0-9_.\-]{100,}+", where="clean"),
     Format("facebook_token", "EAA IGQV IGAA", rf"{_W}{{90,300}}"),
     Format("twitter_bearer_token", "AAAAAAAAAAAAAAAAAAAAA", r"[A-Za-z0-9%]{60,120}"),
     Format("jwt", "eyJ", rf"{_WD}{{8,}}+\.eyJ{_WD}{{4,}}+(?:\.{_WD}*+)?", where="clean"),
     Format("jwt", "eyJ", rf"{_WD}{{8,}}+\.{_WD}*+\.{_WD}{{8,}}+\.{_WD}{{8,}}+\.{_WD}{{8,}}+", where="clean"),
 )
-_EXAMPLES_ARE_REAL = frozenset({"aws_access_key"})  # capitals, among which EXAMPLE may stand; at the end it is one
-
-
-def _any_of(*where: str) -> tuple[str, list[str]]:
-    """One group for each prefix of the formats found there, the longest first, and the kind of each group."""
-    rows = [(prefix, row) for row in FORMATS if row.where in where for prefix in row.prefixes.split()]
-    rows.sort(key=lambda pair: -len(pair[0]))
-    # What follows a token must not be more of it: a longer run is something else.
-    groups = "|".join(f"({re.escape(prefix)}(?:{row.body})(?![A-Za-z0-9]))" for prefix, row in rows)
-    return groups, [row.kind for _, row in rows]
-
-
-_GLUED, _GLUED_KINDS = _any_of("glued")
-_WORD, _WORD_KINDS = _any_of("word")
-_FIRST, _FIRST_KINDS = _any_of("word", "clean")
-_SIGNED, _SIGNED_KINDS = _any_of("signed")
-# Markdown's _ and __ before a token are no part of a word.
-_SCANS = ((re.compile(rf"(?<![A-Za-z0-9_])_{{0,2}}(?:{_WORD})"), _WORD_KINDS), (re.compile(_GLUED), _GLUED_KINDS))
-_FIRST_SCAN = re.compile(f"_{{0,2}}(?:{_FIRST})")
-_SIGNED_SCAN = re.compile(rf"(?<![A-Za-z0-9_])(?:{_SIGNED})")
-_RUNS = re.compile(r"[A-Za-z0-9_.\-]{16,}")
-# A line end written as \n, or %20, ends the word before although it ends in letters itself.
-_ESCAPE = re.compile(r"(?:(?<=\\)(?:[nrtbf]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})|(?<=%)[0-9a-fA-F]{2})")
-
-
-def find_tokens(text: str) -> Iterator[Finding]:
-    """Yield every token of a known format. Two of them may overlap."""
-    for found in _SIGNED_SCAN.finditer(text):
-        yield from _real(found, _SIGNED_KINDS)
-    for run in _RUNS.finditer(text):
-        start, end = run.span()
-        if escape := _ESCAPE.match(text, start, end):
-            start = escape.end()
-        if first := _FIRST_SCAN.match(text, start):
-            yield from _real(first, _FIRST_KINDS)
-        for pattern, kinds in _SCANS:
-            for found in pattern.finditer(text, start, end):
-                yield from _real(found, kinds)
-
-
-def _real(found: re.Match[str], kinds: list[str]) -> Iterator[Finding]:
-    group = found.lastindex
-    assert group is not None  # every alternative is a group
-    kind, token = kinds[group - 1], found.group(group)
-    if kind in _EXAMPLES_ARE_REAL:
-        masked = token.endswith("EXAMPLE") or len(set(token[4:])) == 1
-    else:
-        masked = is_masked(token[3:])
-    if not masked:
-        yield Finding(kind, *found.span(group))

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 
-_SELF_DECLARED = frozenset(
-    "admin bar changeit changeme default dummy empty example false foo foobar guest hidden input letmein minioadmin "
-    "masked missing mypassword mysecret mytoken n/a nil none null optional pass passphrase passwd password passwort "
-    "placeholder postgres prompt pwd redacted removed required root sample sanitized secret secretkey string tbd test "
-    "testing text todo token true undefined unset user username value x-oauth-basic xxx yes".split()
+_SELF_DECLARED_WORDS = (
+    "admin bar changeit changeme default dummy empty example false foo foobar guest hidden input letmein "
+    "masked minioadmin missing mypassword mysecret mytoken n/a nil none null optional pass passphrase "
+    "passwd password passwort placeholder postgres prompt pwd redacted removed required root sample "
+    "sanitized secret secretkey string tbd test testing text todo token true undefined unset user "
+    "username value x-oauth-basic xxx yes"
 )
+_SELF_DECLARED = frozenset(_SELF_DECLARED_WORDS.split())
 _SAYS_SO = re.compile(
     r"x{4}|\*{3}|\.{3}|…|•{3}|change[-_ ]?(?:me|it|this)|placeholder|redacted|example|sample|"
     r"(?<![a-z])(?:your|insert|replace|dummy|fake|todo|notreal|not-?a-?real|goes[-_ ]here|key[-_ ]here|token[-_ ]here)"
@@ -29,7 +31,9 @@ _POINTER = re.compile(
     r"\$(?:2[abxy]?|argon2\w*|[156y]|scrypt|pbkdf2[\w-]*|apr1|5|6)\$|\{s?sha\d*\}|pbkdf2[_:]|(?:sha\d{1,3}|md5)[:-]",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"[A-Za-z_$][\w$]{2,}(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*[(\[]")
+_CODE = re.compile(r"([A-Za-z_$][\w$]+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*)[(\[]")
+# Names joined by dots, a word of four letters in each: ed25519.Ed25519PrivateKey
+_ATTRIBUTES = re.compile(r"[A-Za-z_]\w*(?:\.(?=\w*[a-z]{4})[A-Za-z_]\w*){1,8}")
 _PIECES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 _SEPARATORS = re.compile(r"[-_./:+@,|\\\s]+")
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{7}")
@@ -37,7 +41,8 @@ _STANDARD = re.compile(
     r"(?:sha|md|aes|rsa|base|utf|hmac|oauth|http|tls|ssl|iso|rfc|ipv|ed|es|rs|hs|ps|pbkdf|argon|win|x|v)-?\d{1,5}[a-z]{0,4}\d?",
     re.IGNORECASE,
 )
-_NUMBERS = re.compile(r"v?[\d.,:/+TZ-]+", re.IGNORECASE)
+_NUMBERS = re.compile(r"v?[\d.,:/+TZ-]+|v?\d+(?:\.\d+)+(?:[-+.][\w.+-]+)?", re.IGNORECASE)
+_PUBLIC = re.compile(r"0x[0-9a-fA-F]{40}|.*[:@]v?\d+(?:\.\d+)+")  # the address of a contract; a package and its version
 UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 
 
@@ -63,7 +68,12 @@ def is_masked(body: str) -> bool:
 
 def is_pointer(value: str, *, quoted: bool) -> bool:
     """Whether the value leads to a secret or was derived from one: a path, a URL, code, a reference, a hash."""
-    return _POINTER.match(value) is not None or (not quoted and _CODE.match(value) is not None and is_wordy(value))
+    if _POINTER.match(value):
+        return True
+    if quoted:
+        return False
+    call = _CODE.match(value)
+    return _ATTRIBUTES.fullmatch(value) is not None or (call is not None and is_wordy(call.group(1)))
 
 
 def is_wordy(value: str) -> bool:
@@ -105,7 +115,9 @@ def is_token(value: str, *, quoted: bool, uuids: bool = False) -> bool:
         return False
     if UUID.fullmatch(value):
         return uuids
-    if any(mark.isspace() for mark in value) or _NUMBERS.fullmatch(value) or is_wordy(value):
+    if any(mark.isspace() for mark in value) or is_wordy(value):
+        return False
+    if _NUMBERS.fullmatch(value) or _PUBLIC.fullmatch(value):
         return False
     digits = sum(mark.isdigit() for mark in value)
     return (digits >= 2 and _letters(value) >= 2) or is_gibberish(_SEPARATORS.sub("", value))

@@ -1,0 +1,115 @@
+"""What a text must pass before it is stored, in this order: secret scan, deny patterns, length floor (spec 2.4).
+
+The text has been extracted, found undamaged and cleaned; it is whole, so a secret that would lie across the edge of
+two chunks is seen. Nothing is stored here: the outcome says what the caller is to do.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, NamedTuple
+
+from chalicelib.domain.secrets import Finding, redact
+from chalicelib.domain.word_count import count_words
+
+MOSTLY_SECRET_SHARE = 0.5
+MAX_DENY_PATTERN_CHARACTERS = 1000
+
+Outcome = Literal["admit", "quarantine", "refuse"]
+
+
+class Deposit(StrEnum):
+    """The ways in."""
+
+    NOTE = "note"
+    DOCUMENT = "document"
+    AGENT_OUTPUT = "agent_output"
+    PAGE = "page"
+
+
+class Gate(StrEnum):
+    """What can stop a text, in order."""
+
+    TEXT_DAMAGE = "text_damage"
+    SECRET_SCAN = "secret_scan"
+    DENY_PATTERNS = "deny_patterns"
+    LENGTH_FLOOR = "length_floor"
+
+
+class Floor(NamedTuple):
+    """The least number of characters (code points, blanks around the text not counted) and of words."""
+
+    characters: int
+    words: int
+
+
+FLOORS = {
+    Deposit.NOTE: Floor(10, 3),
+    Deposit.DOCUMENT: Floor(64, 10),
+    Deposit.AGENT_OUTPUT: Floor(64, 10),
+    Deposit.PAGE: Floor(0, 0),
+}
+
+
+@dataclass(frozen=True)
+class Screening:
+    """The outcome, and the text as it may be stored: redacted, also in quarantine.
+
+    ``gate`` and ``reason`` say what stopped it and are None and blank for a text that is admitted; ``matched`` is the
+    deny pattern that was found.
+    """
+
+    outcome: Outcome
+    text: str
+    findings: tuple[Finding, ...] = ()
+    gate: Gate | None = None
+    reason: str = ""
+    matched: str | None = None
+
+
+def screen(text: str, deposit: Deposit, deny_patterns: Iterable[str] = (), *, scan: bool = True) -> Screening:
+    """Run the gates over a clean text.
+
+    ``scan=False`` is the escape hatch of an operator, who then answers for an audit row. A release from quarantine
+    comes with no deny patterns: a person has read the text.
+    """
+    redaction = redact(text) if scan else None
+    stored, findings = (redaction.text, redaction.findings) if redaction else (text, ())
+    if redaction and redaction.covered_share > MOSTLY_SECRET_SHARE:
+        return Screening("refuse", "", findings, Gate.SECRET_SCAN, "mostly_secret")
+    if (pattern := denied_by(stored, deny_patterns)) is not None:
+        return Screening("quarantine", stored, findings, Gate.DENY_PATTERNS, "deny_pattern", pattern)
+    if below_floor(stored, deposit):
+        return Screening("refuse", "", findings, Gate.LENGTH_FLOOR, "too_short")
+    return Screening("admit", stored, findings)
+
+
+def on_damage(deposit: Deposit) -> Outcome:
+    """What damaged text comes to: an agent's output is kept for a person to see, anything else is refused.
+
+    A refused page is a failed refresh: the old version stays.
+    """
+    return "quarantine" if deposit is Deposit.AGENT_OUTPUT else "refuse"
+
+
+def denied_by(text: str, deny_patterns: Iterable[str]) -> str | None:
+    """The first pattern that stands in the redacted text, literally and case by case; None if none does."""
+    return next((entry for entry in deny_patterns if entry and unicodedata.normalize("NFC", entry) in text), None)
+
+
+def check_deny_pattern(pattern: str) -> str:
+    """The pattern as it is stored. Raises ValueError for one that is blank, and so in every text, or too long."""
+    if not pattern.strip():
+        raise ValueError("a deny pattern must not be blank")
+    if len(pattern) > MAX_DENY_PATTERN_CHARACTERS:
+        raise ValueError(f"a deny pattern has at most {MAX_DENY_PATTERN_CHARACTERS} characters")
+    return unicodedata.normalize("NFC", pattern)
+
+
+def below_floor(text: str, deposit: Deposit) -> bool:
+    """Whether the text is too short for its way in. Pages have no floor (spec 1.7)."""
+    floor = FLOORS[deposit]
+    return len(text.strip()) < floor.characters or count_words(text, floor.words) < floor.words

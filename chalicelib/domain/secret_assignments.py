@@ -1,0 +1,187 @@
+"""Secrets that are told by their name: assignments, headers, flags, elements, and sentences such as "the password is".
+
+A name is followed by one of a few ways to give it a value; the value is then judged for itself, so that prose,
+code that reads a secret, templates and placeholders stay.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from binascii import Error
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from chalicelib.domain.secret_finding import Finding
+from chalicelib.domain.secret_names import Name, Sort, find_names
+from chalicelib.domain.secret_values import is_password, is_placeholder, is_token
+
+
+class Value(NamedTuple):
+    """A value at ``text[start:end]``, without its quotes."""
+
+    start: int
+    end: int
+    quoted: bool
+
+
+_QUOTE = r"(?:\\{0,3}[\"'`]|&quot;|&apos;|&#0?3[49];|&#x2[27];)"
+_CLOSE = rf"(?:{_QUOTE}|[\[\])}}*~]){{0,5}}"
+_ASSIGN = re.compile(rf"{_CLOSE}[ \t]{{0,12}}(?:[:=]{{1,3}}>?|[?!+~|]{{1,2}}=|->|：|＝)[*_]{{0,3}}[ \t]{{0,12}}")
+_TYPED = re.compile(rf"{_CLOSE}\s{{0,2}}:?\s?[A-Za-z_*&][\w.<>\[\]|?*& ]{{0,60}}=\s{{0,4}}(?={_QUOTE})")
+_ATTRIBUTE = re.compile(r"[\"']\s{1,8}(?:value|content)\s{0,2}=\s{0,2}(?=[\"'])")
+_CALL = re.compile(rf"{_CLOSE}[ \t]{{0,2}}(?:[(,]|\|\|)\s{{0,4}}(?={_QUOTE})")
+_SPACE = re.compile(r"[\"']?[ \t]{1,8}")
+_SPACE_QUOTED = re.compile(rf"[ \t]{{1,4}}(?={_QUOTE})")
+_CELL = re.compile(r"[*`]{0,3}[ \t]{0,20}(?:\||\t)[ \t|:]{0,20}")
+_TOLD = re.compile(
+    r"[*_`]{0,3}[ \t]{1,4}(?:is|was|are|ist|war|lautet|est|es|è|je|jest|(?:has )?(?:been )?(?:set|changed|reset) to)"
+    r"(?: now)?:?[ \t]{1,4}|[是为為]\s?",
+    re.IGNORECASE,
+)
+_ELEMENT = re.compile(r"[^<>\n]{0,80}>\s{0,8}([^<>]{1,1024}?)\s{0,8}<")
+# A value on the next line: quoted, or a block of YAML.
+_NEXT_LINE = re.compile(
+    rf"(?:[|>][+-]?[ \t]{{0,4}})?\r?\n[ \t]{{1,16}}(?={_QUOTE})|[|>][+-]?[ \t]{{0,4}}\r?\n[ \t]{{1,16}}"
+)
+_SCHEME = re.compile(r"(bearer|basic|token|apikey|api-key|bot|ssws|splunk|key|digest)[ \t]{1,4}", re.IGNORECASE)
+_OPEN = re.compile(rf"(?:[bfruBFRUL@$]{{0,2}})({_QUOTE}|[“„«])")
+_SHUT = {"“": "”", "„": "“", "«": "»"}
+_ESCAPED = {mark: re.compile(rf"(?:[^{mark}\\\r\n]|\\.){{0,1024}}(?={mark})") for mark in "\"'`"}
+# A bare value ends at a blank, a quote, an angle bracket, the next pair of a list, and where CJK text goes on.
+_BARE_MARK = (
+    r"(?:[^\s\"'`<>;,&|\\“”\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]"
+    r"|[;,&|](?![\s;,&|]|$|[\w. -]{1,40}[=:])|\\(?![nrt\"']))"
+)
+_BARE = re.compile(f"{_BARE_MARK}{{1,1024}}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{8,400}={0,2}")
+_AWS_SECRET = re.compile(r"[A-Za-z0-9/+=]{40}")
+_AZURE_KEY = re.compile(r"[A-Za-z0-9/+]{40,90}={0,2}")
+_AZURE_NAME = re.compile(r"(?:account|shared ?access)[_ -]?key")
+_PAIRS = {")": "(", "]": "[", "}": "{"}
+
+_SETS = re.compile(r"(?:^|\s)(?:ENV|setenv|setx|set -\w{1,3})[ \t]{1,4}\Z")
+_NETRC = re.compile(r"machine\s{1,8}\S{1,100}\s{1,8}(?:login\s{1,8}\S{1,100}\s{1,8})?\Z")
+_KEY_OF_LINE = re.compile(r"(?:^|\n)[\s>*+-]{0,20}(?:export |set |ENV |\"|')?\Z")
+# Tokens that name a process and open nothing.
+_TRACE_WORDS = "request correlation session trace device push lock fencing lease event job upload download"
+_TRACES = frozenset(_TRACE_WORDS.split())
+
+
+def find_assigned(text: str) -> Iterator[Finding]:
+    """Yield the values that stand beside the names of secrets."""
+    done = 0
+    for name in find_names(text):
+        if name.start >= done and (given := _given(text, name)) and (found := _judge(text, name, *given)):
+            done = found.end
+            yield found
+
+
+def _given(text: str, name: Name) -> tuple[Value, bool] | None:
+    """The value that the name is given here, and whether that is in code or configuration rather than in prose."""
+    if sign := _TYPED.match(text, name.end) or _ASSIGN.match(text, name.end):
+        value = _value(text, sign.end())
+        certain = "=" in sign.group() or _KEY_OF_LINE.search(text, max(0, name.start - 24), name.start) is not None
+        return (value, certain or value.quoted) if value else None
+    if text[name.start - 1 : name.start] == "<" and (element := _ELEMENT.match(text, name.end)):
+        return Value(*element.span(1), quoted=True), True
+    if (sign := _ATTRIBUTE.match(text, name.end) or _CALL.match(text, name.end)) or (
+        (sign := _SPACE.match(text, name.end)) and _takes_space(text, name)
+    ):
+        value = _value(text, sign.end())
+        return (value, True) if value else None
+    if name.word == "pass":  # a verb, too
+        return None
+    if sign := _TOLD.match(text, name.end) or _CELL.match(text, name.end) or _sql(text, name):
+        value = _value(text, sign.end())
+        return (value, value.quoted) if value else None
+    return None
+
+
+def _takes_space(text: str, name: Name) -> bool:
+    """Whether a value may follow the name after a blank alone: a flag, ENV, .netrc."""
+    flag = text.startswith("-", name.start) and (name.start == 0 or text[name.start - 1] in " \t\n\"'[(,")
+    before = text[max(0, name.start - 220) : name.start]
+    return flag or _SETS.search(before[-12:]) is not None or ("machine" in before and _NETRC.search(before) is not None)
+
+
+def _sql(text: str, name: Name) -> re.Match[str] | None:
+    """SQL's ``PASSWORD '…'`` and ``IDENTIFIED BY '…'``, PowerShell's ``ConvertTo-SecureString "…"``."""
+    return _SPACE_QUOTED.match(text, name.end) if name.sort is Sort.PASSWORD else None
+
+
+def _value(text: str, at: int) -> Value | None:
+    """The value that begins at ``at``, or on the next line if it is quoted there or a YAML block."""
+    if line := _NEXT_LINE.match(text, at):
+        at = line.end()
+    if scheme := _SCHEME.match(text, at):
+        at = scheme.end()
+    if opening := _OPEN.match(text, at):
+        start = opening.end()
+        end = _closing(text, start, opening.group(1))
+        if end is not None:
+            inner = _SCHEME.match(text, start, end)
+            return Value(inner.end() if inner else start, end, quoted=True)
+        at = start
+    bare = _BARE.match(text, at)
+    return _trimmed(text, *bare.span()) if bare else None
+
+
+def _closing(text: str, start: int, quote: str) -> int | None:
+    """Where the string ends that ``quote`` opened before ``start``; None if it doesn't end on its line."""
+    if escaped := _ESCAPED.get(quote):
+        inside = escaped.match(text, start)
+        return inside.end() if inside else None
+    end = text.find(_SHUT.get(quote, quote), start, start + 1024)
+    return end if end >= 0 and "\n" not in text[start:end] else None
+
+
+def _trimmed(text: str, start: int, end: int) -> Value:
+    """A bare value without the punctuation of the sentence or the bracket around it."""
+    while end > start and (
+        text[end - 1] in ".,;:*_~" or (text[end - 1] in _PAIRS and _PAIRS[text[end - 1]] not in text[start:end])
+    ):
+        end -= 1
+    return Value(start, end, quoted=False)
+
+
+def _judge(text: str, name: Name, value: Value, certain: bool) -> Finding | None:
+    """The finding, if the value is a secret of the sort that the name announces."""
+    secret = text[value.start : value.end]
+    if name.sort is Sort.PASSWORD:
+        kind = "password" if is_password(secret, quoted=value.quoted, assigned=certain) else ""
+    elif name.sort is not Sort.TOKEN and (password := _basic_password(secret)) is not None:
+        kind = "" if is_placeholder(password) else "basic_auth"
+    elif name.sort is Sort.ENCODED:
+        kind = ""
+    else:
+        kind = _token_kind(name, secret) if is_token(secret, quoted=value.quoted, uuids=_owns_uuids(name)) else ""
+    return Finding(kind, value.start, value.end) if kind else None
+
+
+def _owns_uuids(name: Name) -> bool:
+    """Whether even a UUID is a secret here: an API key, a client secret, a token of somebody's."""
+    if name.sort is Sort.HEADER or name.word != "token":
+        return True
+    return len(name.words) > 1 and _TRACES.isdisjoint(name.words)
+
+
+def _token_kind(name: Name, secret: str) -> str:
+    if name.sort is Sort.HEADER:
+        return "bearer_token"
+    if _AWS_SECRET.fullmatch(secret) and ("aws" in name.words or "access" in "".join(name.words)):
+        return "aws_secret_key"
+    if _AZURE_KEY.fullmatch(secret) and _AZURE_NAME.search("".join(name.words)):
+        return "azure_storage_key"
+    return "api_key" if name.word.startswith("api") else "token" if name.word == "token" else "secret"
+
+
+def _basic_password(secret: str) -> str | None:
+    """The password, if ``secret`` is base64 of ``user:password`` (RFC 7617)."""
+    if not _BASE64.fullmatch(secret):
+        return None
+    try:
+        pair = b64decode(secret + "=" * (-len(secret) % 4)).decode("utf-8")
+    except (Error, UnicodeDecodeError):
+        return None
+    return pair.partition(":")[2] if ":" in pair and pair.isprintable() else None

@@ -1,0 +1,57 @@
+"""Secrets in commands, headers and lines whose form alone tells what they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from chalicelib.domain.secret_finding import Finding
+from chalicelib.domain.secret_values import is_password, is_placeholder, is_token
+
+# Each pattern starts at a literal and looks at a bounded stretch of one line; the group is the secret.
+_USER_AND_PASSWORD = re.compile(
+    r"-(?<=[ \t'\"]-)(?:u|-user|-proxy-user|U)[ =]{0,2}([\"']?)[^\s:\"'@/]{1,64}:([^\s\"']{3,128})"
+)
+_MYSQL = re.compile(
+    r"(?:mysql(?:dump|admin|import)?|mariadb)\b[^\n|;&]{0,120}?[ \t]-p([\"']?)([^\s\"'-][^\s\"']{5,127})"
+)
+_SSHPASS = re.compile(r"sshpass[ \t]{1,4}-p[ \t]{0,4}([\"']?)([^\s\"'-][^\s\"']{3,127})")
+_REDIS = re.compile(r"redis-cli\b[^\n|;&]{0,120}?[ \t](?:-a|--pass)[ \t]{1,4}([\"']?)([^\s\"']{6,128})")
+_SQLCMD = re.compile(r"(?:sqlcmd|bcp)\b[^\n|;&]{0,120}?[ \t]-P[ \t]{0,4}([\"']?)([^\s\"']{6,128})")
+_OPENSSL = re.compile(r"-pass(?:in|out)?[ \t]{1,4}([\"']?)pass:([^\s\"']{4,128})")
+_PASSWORDS = (_USER_AND_PASSWORD, _MYSQL, _SSHPASS, _REDIS, _SQLCMD, _OPENSSL)
+_PASSWORD_SIGNS = (
+    "-u",
+    "-U",
+    "--user",
+    "--proxy-user",
+    "mysql",
+    "mariadb",
+    "sshpass",
+    "redis-cli",
+    "sqlcmd",
+    "bcp",
+    "-pass",
+)
+
+_BEARER = re.compile(r"(?:[Bb]earer|BEARER)[ \t]{1,4}([A-Za-z0-9._~+/=-]{16,4096}+)")
+_COOKIE = re.compile(r"[Cc]ookie[\"']?:[ \t]{0,4}([^\r\n]{8,4096})")
+_SESSION = re.compile(
+    r"([\w.\-]{0,40}(?:sess|sid|auth|token|jwt|login|remember)[\w.\-]{0,40})=([^\s;\"',]{16,2048}+)", re.IGNORECASE
+)
+
+
+def find_in_commands(text: str) -> Iterator[Finding]:
+    """Yield passwords on command lines, bearer tokens and session cookies."""
+    if any(sign in text for sign in _PASSWORD_SIGNS):
+        for pattern in _PASSWORDS:
+            for found in pattern.finditer(text):
+                if is_password(found.group(2), quoted=True, assigned=True):
+                    yield Finding("password", *found.span(2))
+    for found in _BEARER.finditer(text):
+        if is_token(found.group(1), quoted=True, uuids=True):
+            yield Finding("bearer_token", *found.span(1))
+    for header in _COOKIE.finditer(text):
+        for found in _SESSION.finditer(text, *header.span(1)):
+            if not is_placeholder(found.group(2)) and is_token(found.group(2), quoted=True, uuids=True):
+                yield Finding("session_cookie", *found.span(2))

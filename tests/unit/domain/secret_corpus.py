@@ -1,0 +1,667 @@
+"""Texts with secrets and texts that only look so: what the rules are measured on.
+
+Secrets are drawn anew from a seed, so that none stands in this file. In a template ``⟦…⟧`` marks what must be found,
+to the character, and ``{name}`` is drawn by the function of that name in DRAW. The look-alikes are everyday text that
+public reports on secret scanners name as false alarms.
+"""
+# ruff: noqa: E501 - a line of a table is one text
+
+from __future__ import annotations
+
+import base64
+import random
+import re
+import string
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+HEX = "0123456789abcdef"
+WORD = string.ascii_letters + string.digits
+URL = WORD + "-_"
+B64 = WORD + "+/"
+BASE32 = string.ascii_uppercase + "234567"
+
+
+class Example(NamedTuple):
+    """A text, and the ranges in it that must go; none for a look-alike."""
+
+    name: str
+    text: str
+    spans: tuple[tuple[int, int], ...] = ()
+
+
+def _some(rng: random.Random, alphabet: str, length: int) -> str:
+    return "".join(rng.choices(alphabet, k=length))
+
+
+def _mixed(rng: random.Random, length: int, alphabet: str = WORD) -> str:
+    """Letters of both cases and digits for certain, as a generator of tokens gives in all but rare cases."""
+    drawn = [rng.choice(string.ascii_lowercase), rng.choice(string.ascii_uppercase), rng.choice(string.digits)]
+    drawn += rng.choices(alphabet, k=length - 3)
+    rng.shuffle(drawn)
+    return "".join(drawn)
+
+
+def _password(rng: random.Random) -> str:
+    return _mixed(rng, 9) + rng.choice("#*%!?^@~") + _mixed(rng, 7)
+
+
+def _uuid(rng: random.Random) -> str:
+    return "-".join(_some(rng, HEX, length) for length in (8, 4, 4, 4, 12))
+
+
+def _pem_body(rng: random.Random, lines: int, end: str = "\n") -> str:
+    return end.join(_some(rng, B64, 64) for _ in range(lines)) + end + _some(rng, B64, 30) + "=="
+
+
+def _jwt(rng: random.Random) -> str:
+    def part(text: str) -> str:
+        return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+    claims = part('{"sub":"' + _some(rng, HEX, 12) + '","exp":1893456000}')
+    return f"{part(chr(123) + chr(34) + 'alg' + chr(34) + ':' + chr(34) + 'HS256' + chr(34) + '}')}.{claims}.{_some(rng, URL, 43)}"
+
+
+def _basic(rng: random.Random) -> str:
+    return base64.b64encode(f"svc:{_mixed(rng, 14)}".encode()).decode()
+
+
+DRAW: dict[str, Callable[[random.Random], str]] = {
+    "password": _password,
+    "plain": lambda rng: _mixed(rng, 14),
+    "short": lambda rng: _some(rng, string.ascii_lowercase, 5) + _some(rng, string.digits, 3),
+    "token": lambda rng: _mixed(rng, 32),
+    "hex32": lambda rng: _some(rng, HEX, 32),
+    "hex40": lambda rng: _some(rng, HEX, 40),
+    "hex64": lambda rng: _some(rng, HEX, 64),
+    "uuid": _uuid,
+    "b64_40": lambda rng: _mixed(rng, 40, B64),
+    "b64_44": lambda rng: _mixed(rng, 43, B64) + "=",
+    "b64_88": lambda rng: _mixed(rng, 86, B64) + "==",
+    "url43": lambda rng: _mixed(rng, 43, URL),
+    "jwt": _jwt,
+    "basic": _basic,
+    "pem": lambda rng: _pem_body(rng, 8),
+    "pem_escaped": lambda rng: _pem_body(rng, 8, "\\n"),
+    "pem_joined": lambda rng: _pem_body(rng, 4, " "),
+    "ghp": lambda rng: "ghp" + "_" + _mixed(rng, 36),
+    "akia": lambda rng: "AKIA" + _some(rng, BASE32, 16),
+    "openai": lambda rng: "sk" + "-" + _mixed(rng, 20) + "T3BlbkFJ" + _mixed(rng, 20),
+    "anthropic": lambda rng: "sk" + "-ant-api03-" + _some(rng, URL, 93) + "AA",
+    "digits10": lambda rng: _some(rng, "123456789", 10),
+}
+
+# Providers' own documents say what their tokens look like: a prefix, an alphabet, a length.
+TOKENS: dict[str, tuple[str, str, int]] = {
+    "aws id": ("AKIA", BASE32, 16),
+    "aws temporary id": ("ASIA", BASE32, 16),
+    "github classic": ("ghp" + "_", WORD, 36),
+    "github oauth": ("gho" + "_", WORD, 36),
+    "github user": ("ghu" + "_", WORD, 36),
+    "github server": ("ghs" + "_", WORD, 36),
+    "github refresh": ("ghr" + "_", WORD, 36),
+    "github fine-grained": ("github" + "_pat_11A", WORD, 79),
+    "gitlab personal": ("glpat" + "-", URL, 20),
+    "gitlab deploy": ("gldt" + "-", URL, 20),
+    "gitlab feed": ("glft" + "-", URL, 20),
+    "gitlab trigger": ("glptt" + "-", HEX, 40),
+    "gitlab registration": ("GR1348941", URL, 20),
+    "openai service": ("sk" + "-svcacct-", URL, 120),
+    "openai admin": ("sk" + "-admin-", URL, 120),
+    "openrouter": ("sk" + "-or-v1-", HEX, 64),
+    "deepseek": ("sk" + "-", HEX, 32),
+    "google api": ("AIza" + "Sy", URL, 33),
+    "google oauth secret": ("GOCSPX" + "-", URL, 28),
+    "google oauth token": ("ya29" + ".a0A", URL, 120),
+    "stripe test": ("sk" + "_test_", WORD, 24),
+    "stripe restricted": ("rk" + "_live_", WORD, 24),
+    "stripe webhook": ("whsec" + "_", WORD, 32),
+    "sendgrid": ("SG" + "." + "aB3dE5gH7jK9mN1pQ3sT5w" + ".", URL, 43),
+    "npm": ("npm" + "_", WORD, 36),
+    "pypi": ("pypi" + "-AgEIcHlwaS5vcmc", URL, 150),
+    "hugging face": ("hf" + "_", string.ascii_letters, 34),
+    "docker": ("dckr" + "_pat_", URL, 27),
+    "digitalocean": ("dop" + "_v1_", HEX, 64),
+    "databricks": ("dapi", HEX, 32),
+    "shopify": ("shpat" + "_", HEX, 32),
+    "shopify secret": ("shpss" + "_", HEX, 32),
+    "twilio": ("SK", HEX, 32),
+    "mailgun": ("key" + "-", HEX, 32),
+    "vault": ("hvs" + ".", URL, 95),
+    "vault batch": ("hvb" + ".", URL, 150),
+    "grafana service": ("glsa" + "_", WORD, 32),
+    "grafana cloud": ("glc" + "_", B64, 100),
+    "linear": ("lin" + "_api_", WORD, 40),
+    "notion": ("ntn" + "_", WORD, 46),
+    "notion old": ("secret" + "_", WORD, 43),
+    "postman": ("PMAK" + "-" + "0123456789abcdef01234567" + "-", HEX, 34),
+    "pulumi": ("pul" + "-", HEX, 40),
+    "planetscale": ("pscale" + "_tkn_", URL, 43),
+    "rubygems": ("rubygems" + "_", HEX, 48),
+    "sentry": ("sntryu" + "_", HEX, 64),
+    "square": ("sq0atp" + "-", URL, 22),
+    "facebook": ("EAA" + "C", WORD, 150),
+    "atlassian": ("ATATT3" + "xFfGF0", URL, 180),
+    "new relic": ("NRAK" + "-", string.ascii_uppercase + string.digits, 27),
+    "airtable": ("pat" + "aB3dE5gH7jK9mN" + ".", HEX, 64),
+    "heroku": ("HRKU" + "-AA", URL, 58),
+    "supabase": ("sbp" + "_", HEX, 40),
+    "replicate": ("r8" + "_", WORD, 37),
+    "groq": ("gsk" + "_", WORD, 52),
+    "perplexity": ("pplx" + "-", WORD, 48),
+    "nvidia": ("nvapi" + "-", URL, 64),
+    "tailscale": ("tskey" + "-auth-k", WORD, 40),
+    "figma": ("figd" + "_", URL, 40),
+    "dynatrace": ("dt0c01" + "." + "ABCDEFGHIJKLMNOPQRSTUVW1" + ".", string.ascii_uppercase + string.digits, 64),
+    "doppler": ("dp" + ".pt.", WORD, 43),
+    "dropbox": ("sl" + ".", URL, 135),
+    "alibaba": ("LTAI" + "5t", WORD, 18),
+    "resend": ("re" + "_" + "Ab12Cd34" + "_", WORD, 24),
+    "age": ("AGE-SECRET-KEY-1", "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58),
+    "artifactory": ("AKCp", WORD, 69),
+    "circleci": ("CCIPAT" + "_", WORD, 62),
+    "typeform": ("tfp" + "_", URL, 59),
+    "typed slack bot": ("xoxb" + "-123456789012-1234567890123-", WORD, 24),
+    "slack user": ("xoxp" + "-123456789012-123456789012-123456789012-", HEX, 32),
+    "brevo": ("xkeysib" + "-" + "ab" * 32 + "-", WORD, 16),
+    "langsmith": ("lsv2" + "_pt_" + "0123456789abcdef" * 2 + "_", HEX, 10),
+}
+AROUND = (
+    "The key is ⟦{}⟧ and it was made in March.",
+    "⟦{}⟧",
+    'log: {{"line":"first\\n⟦{}⟧\\nlast"}}',
+    "export TOKEN=⟦{}⟧\n",
+    "Siehe `⟦{}⟧`, gültig bis Freitag.",
+    "密钥是⟦{}⟧。请勿外传",
+    "https://api.test/v1?key=⟦{}⟧&page=2",
+    "<code>⟦{}⟧</code>",
+    "Use **⟦{}⟧**, not the old one.",
+    "&quot;⟦{}⟧&quot;",
+)
+
+SECRETS = r"""
+env = DB_PASSWORD=⟦{password}⟧
+env exported = export SMTP_PASS=⟦{password}⟧
+env quoted = SECRET_KEY="⟦{token}⟧"
+env single-quoted = DJANGO_SECRET_KEY='⟦{token}⟧'
+env short = MYSQL_ROOT_PASSWORD=⟦{short}⟧
+env lower = db_pass=⟦{plain}⟧
+windows = set API_TOKEN=⟦{token}⟧
+powershell = $env:GH_TOKEN = "⟦{token}⟧"
+dockerfile = ENV DB_PASSWORD ⟦{plain}⟧
+docker run = docker run -e POSTGRES_PASSWORD=⟦{password}⟧ -d postgres:16
+fish = set -gx NPM_TOKEN ⟦{uuid}⟧
+yaml = database:\n  user: app\n  password: ⟦{password}⟧\n  port: 5432
+yaml quoted = admin_password: "⟦{password}⟧"
+yaml single = clientSecret: '⟦{token}⟧'
+yaml list = env:\n  - name: DB\n  - password: ⟦{plain}⟧
+yaml block = api_token: |\n  ⟦{token}⟧\n
+yaml with comment = password: ⟦{plain}⟧ # rotate in May
+kubernetes value = - name: DB_PASSWORD\n  value: x\nstringData:\n  password: ⟦{plain}⟧
+json = {{"user":"svc","password":"⟦{password}⟧","port":1}}
+json pretty = {{\n  "api_key": "⟦{token}⟧",\n  "host": "a.test"\n}}
+json camel = {{"accessToken":"⟦{token}⟧"}}
+json escaped = "{{\"password\":\"⟦{plain}⟧\"}}"
+json next line = {{"client_secret":\n    "⟦{token}⟧"}}
+json refresh = {{"refresh_token":"⟦{url43}⟧"}}
+toml = [db]\npassword = "⟦{password}⟧"
+ini = [smtp]\nsmtp_password=⟦{plain}⟧
+properties = spring.datasource.password=⟦{plain}⟧
+properties colon = app.jwt.secret: ⟦{token}⟧
+python = password = "⟦{password}⟧"
+python dict = config["password"] = "⟦{password}⟧"
+python call = client = Client(api_key="⟦{token}⟧")
+python bytes = SECRET_KEY = b"⟦{token}⟧"
+python compare = if token == "⟦{token}⟧":
+python setdefault = os.environ.setdefault("DB_PASSWORD", "⟦{plain}⟧")
+javascript = const apiKey = '⟦{token}⟧';
+javascript object = {{ password: '⟦{password}⟧' }}
+javascript fallback = const secret = process.env.SECRET || "⟦{token}⟧";
+typescript = const token: string = "⟦{token}⟧";
+php = $config['db_password'] = '⟦{password}⟧';
+php arrow = 'password' => '⟦{password}⟧',
+php define = define('DB_PASSWORD', '⟦{password}⟧');
+ruby = password: "⟦{password}⟧",
+go = password := "⟦{password}⟧"
+java = props.setProperty("password", "⟦{plain}⟧");
+csharp = var password = @"⟦{plain}⟧";
+terraform = master_password = "⟦{plain}⟧"
+xml = <password>⟦{password}⟧</password>
+xml spaced = <apiKey>\n    ⟦{token}⟧\n</apiKey>
+xml attribute = <db user="sa" password="⟦{plain}⟧"/>
+xml key value = <add key="ApiKey" value="⟦{token}⟧" />
+xml named = <property name="password" value="⟦{plain}⟧"/>
+html escaped = {{&quot;password&quot;:&quot;⟦{plain}⟧&quot;}}
+html escaped numeric = token=&#34;⟦{token}⟧&#34;
+cli flag = deploy --password ⟦{plain}⟧ --host a.test
+cli equals = deploy --api-key=⟦{token}⟧ --verbose
+cli quoted = tool --token "⟦{token}⟧"
+cli short dash = java -jar app.jar -password ⟦{plain}⟧
+curl user = curl -u deploy:⟦{plain}⟧ https://ci.test/job/7
+curl header = curl -H "Authorization: Bearer ⟦{token}⟧" https://api.test
+curl api key = curl -H 'X-Api-Key: ⟦{token}⟧' https://api.test
+mysql glued = mysql -u root -p⟦{plain}⟧ shop
+sshpass = sshpass -p ⟦{plain}⟧ ssh root@host
+redis cli = redis-cli -h cache -a ⟦{plain}⟧ ping
+openssl = openssl rsa -in key.pem -passin pass:⟦{plain}⟧
+header = Authorization: Bearer ⟦{token}⟧
+header json = "Authorization": "Bearer ⟦{url43}⟧"
+header token = Authorization: token ⟦{hex40}⟧
+header bare = authorization: ⟦{token}⟧
+header basic = Authorization: Basic ⟦{basic}⟧
+header proxy = Proxy-Authorization: Basic ⟦{basic}⟧
+header private = PRIVATE-TOKEN: ⟦{token}⟧
+header azure = Ocp-Apim-Subscription-Key: ⟦{hex32}⟧
+cookie = Cookie: theme=dark; sessionid=⟦{token}⟧; lang=de
+set-cookie = Set-Cookie: auth_token=⟦{url43}⟧; HttpOnly
+netrc = machine api.test login bob password ⟦{plain}⟧
+netrc lines = machine api.test\n  login bob\n  password ⟦{plain}⟧
+npmrc = //registry.test/:_authToken=⟦{uuid}⟧
+npmrc basic = //registry.test/:_auth=⟦{basic}⟧
+docker config = {{"auths":{{"r.test":{{"auth":"⟦{basic}⟧"}}}}}}
+kube token = users:\n- name: ci\n  user:\n    token: ⟦{jwt}⟧
+kube key = client-key-data: ⟦LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQpNSUlFb3dJQkFBS0NBUUVB{token}⟧
+sql = ALTER USER app WITH PASSWORD '⟦{plain}⟧';
+sql identified = CREATE USER 'app'@'%' IDENTIFIED BY '⟦{plain}⟧';
+pg env = PGPASSWORD=⟦{plain}⟧ psql -h db
+url postgres = postgres://app:⟦{plain}⟧@db.internal:5432/main
+url postgresql = postgresql+asyncpg://app:⟦{password}⟧@10.0.0.4/main
+url mysql = mysql://root:⟦{plain}⟧@localhost/shop
+url mongo = mongodb+srv://app:⟦{plain}⟧@cluster0.test/db?retryWrites=true
+url redis = redis://:⟦{plain}⟧@cache:6379/0
+url rediss = rediss://default:⟦{token}⟧@cache.test:6380
+url amqp = amqp://user:⟦{plain}⟧@mq/vhost
+url ftp = ftp://bob:⟦{plain}⟧@files.test/x
+url https = git clone https://bob:⟦{token}⟧@git.test/a.git
+url oauth2 = https://oauth2:⟦{token}⟧@gitlab.test/a.git
+url token user = https://⟦{hex40}⟧:x-oauth-basic@github.test/a.git
+url words = mysql://app:⟦swordfish-blue⟧@db/x
+url markdown = [db](postgres://app:⟦{plain}⟧@db/x)
+url in quotes = "DATABASE_URL": "postgres://app:⟦{plain}⟧@db/x"
+url percent = postgres://app:⟦p%40ss{plain}%2F⟧@db/x
+jdbc = jdbc:postgresql://db/x?user=app&password=⟦{plain}⟧&ssl=true
+jdbc oracle = jdbc:oracle:thin:scott/⟦{plain}⟧@//db:1521/x
+mssql = Server=db;Database=x;User Id=sa;Password=⟦{password}⟧;Encrypt=true
+mssql pwd = Server=db;Uid=sa;Pwd=⟦{plain}⟧;
+azure storage = AccountName=acct;AccountKey=⟦{b64_88}⟧;EndpointSuffix=core.windows.net
+azure bus = Endpoint=sb://x.servicebus.test/;SharedAccessKeyName=Root;SharedAccessKey=⟦{b64_44}⟧
+azure sas = https://a.blob.core.windows.net/c/f?sv=2024-11-04&sr=b&sig=⟦{b64_40}%3D⟧&se=2027
+azure secret = client secret is ⟦aB38Q~{token}xy⟧ for the app
+aws secret = aws_secret_access_key = ⟦{b64_40}⟧
+aws secret camel = "SecretAccessKey": "⟦{b64_40}⟧"
+aws pair = ⟦{akia}⟧,⟦{b64_40}⟧
+aws session = aws_session_token=⟦IQoJb3JpZ2luX2VjE{b64_88}{b64_40}⟧
+aws presigned = https://b.s3.test/k?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Signature=⟦{hex64}⟧
+slack webhook = ⟦https://hooks.slack.com/services/T0123ABCD/B0123ABCD/{token}⟧
+discord webhook = ⟦https://discord.com/api/webhooks/123456789012345678/{url43}{url43}⟧
+telegram = bot token ⟦{digits10}:AA{token}Z⟧ for alerts
+telegram url = https://api.telegram.org/bot⟦{digits10}:AA{token}Z⟧/getMe
+discord bot = ⟦MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.{token}⟧
+mailchimp = key ⟦{hex32}-us12⟧
+terraform cloud = token ⟦aB3dE5gH7jK9mN.atlasv1.{url43}{token}⟧
+jwt = Here it is: ⟦{jwt}⟧.
+jwt in url = https://app.test/#access_token=⟦{jwt}⟧&state=1
+pem = ⟦-----BEGIN RSA PRIVATE KEY-----\n{pem}\n-----END RSA PRIVATE KEY-----⟧
+pem legacy encrypted = ⟦-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123456789ABCDEF\n\n{pem}\n-----END RSA PRIVATE KEY-----⟧
+pem dsa = a ⟦-----BEGIN DSA PRIVATE KEY-----\n{pem}\n-----END DSA PRIVATE KEY-----⟧ b
+pem crlf = ⟦-----BEGIN PRIVATE KEY-----\r\n{pem}\r\n-----END PRIVATE KEY-----⟧
+pem cut off = ⟦-----BEGIN OPENSSH PRIVATE KEY-----\n{pem}⟧
+pem cut off in text = ⟦-----BEGIN EC PRIVATE KEY-----\n{pem}⟧\n\nThen the page ends.
+pem in json = {{"type":"service_account","private_key":"⟦-----BEGIN PRIVATE KEY-----\\n{pem_escaped}\\n-----END PRIVATE KEY-----⟧\\n"}}
+pem in one line = ⟦-----BEGIN PRIVATE KEY----- {pem_joined} -----END PRIVATE KEY-----⟧
+pem indented = key: |\n  ⟦-----BEGIN PRIVATE KEY-----\n  {pem}\n  -----END PRIVATE KEY-----⟧\n
+pgp = ⟦-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n\n{pem}\n=aB3d\n-----END PGP PRIVATE KEY BLOCK-----⟧
+ssh2 = ⟦---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\n{pem}\n---- END SSH2 ENCRYPTED PRIVATE KEY ----⟧
+jwk = {{"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","d":"⟦{url43}⟧"}}
+wireguard = [Interface]\nPrivateKey = ⟦{b64_44}⟧
+prose password = The password is ⟦{password}⟧ until Friday.
+prose password colon = Password: ⟦{password}⟧
+prose password code = The password is `⟦{plain}⟧`.
+prose bold = **Password:** ⟦{password}⟧
+prose api key = My API key is ⟦{token}⟧, keep it safe.
+prose german = Das Passwort lautet ⟦{password}⟧.
+prose french = mot de passe : ⟦{password}⟧
+prose spanish = La contraseña es ⟦{password}⟧
+prose chinese = 密码：⟦{password}⟧
+prose russian = пароль: ⟦{password}⟧
+table = | user | password |\n| api token | ⟦{token}⟧ |
+list = - Token: ⟦{token}⟧
+typographic = Password: “⟦{plain}⟧”
+no break = token:⟦{token}⟧
+trailing dot = the token is ⟦{token}⟧.
+two on a line = password=⟦{plain}⟧ token=⟦{token}⟧
+emoji before = 🔑🔑 password: ⟦{password}⟧ 🔒
+heroku = HEROKU_API_KEY=⟦{uuid}⟧
+datadog = DD_API_KEY=⟦{hex32}⟧
+cloudflare = CLOUDFLARE_API_TOKEN=⟦{url43}⟧
+ssh passphrase = passphrase: ⟦{password}⟧
+wifi = wpa_passphrase=⟦{plain}⟧
+encryption key = ENCRYPTION_KEY=⟦{hex64}⟧
+rails = secret_key_base: ⟦{hex64}{hex64}⟧
+eth = PRIVATE_KEY=⟦0x{hex64}⟧
+camel db = dbPassword=⟦{plain}⟧
+digits = password = "⟦48151623⟧"
+hunter = password = "⟦hunter2⟧"
+symbols = DB_PASSWORD=⟦p@$$w0rd!x⟧
+"""
+
+LOOKALIKES = r"""
+uuid = Request 3f2504e0-4f89-11d3-9a0c-0305e82c3301 failed twice.
+uuid field = "request_id": "3f2504e0-4f89-11d3-9a0c-0305e82c3301"
+git sha = Fixed in 94b4521e0d49700ec3e3f812aaa2e6b008c8ef0e last week.
+git short = see a1b2c3d and 9f8e7d6c5b4
+sha512 = sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==
+lock file = "integrity": "sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg=="
+go sum = github.com/Azure/go-autorest/autorest/azure/auth v0.5.11 h1:P6bYXFoao05z5uhOQzbC3Qd8JqF3jUoocoTeIxkp2cA=
+pip hash = --hash=sha256:b0dd5e2f5f0a5c1f3d6b1d9c1e1d8f9b0a7c6d5e4f3a2b1c0d9e8f7a6b5c4d3e
+docker digest = postgres@sha256:4d8f1c2b3a4e5d6c7b8a9f0e1d2c3b4a5f6e7d8c9b0a1f2e3d4c5b6a7f8e9d0c
+md5sum = d41d8cd98f00b204e9800998ecf8427e  empty.txt
+etag weak = ETag: W/"5f3a-18c2b7d9e40"
+crc = crc32 0xdeadbeef
+image = <img src="data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4//8/w38GIAXDIBKE0DHxgljNBAAO9TXL0Y4OHwAAAABJRU5ErkJggg==">
+font = src: url(data:font/woff2;base64,d09GMgABAAAAAAPwAAoAAAAACFAAAAOlAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAABmAAgkIK)
+certificate = -----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ\nRTESMBAGA1UEChMJQmFsdGltb3JlMRMwEQYDVQQLEwpDeWJlclRydXN0MSIwIAYD\n-----END CERTIFICATE-----
+public key = -----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEEVs/o5+uQbTjL3chynL4wXgUg2R9\nq9UU8I5mEovUf86QZ7kOBIjJwqnzD1omageEHWwHdBO6B+dFabmdT9POxg==\n-----END PUBLIC KEY-----
+pgp public = -----BEGIN PGP PUBLIC KEY BLOCK-----\n\nmQENBFVJ0xMBCADKOJ+vIYc3gJ1nD0uwQX9z0eCh4bQh9aCkQzDDC6PqQ0vVjhkp\n-----END PGP PUBLIC KEY BLOCK-----
+pgp signature = -----BEGIN PGP SIGNATURE-----\n\niQEzBAABCAAdFiEEpgJVxZ3xWZ0hJqkM0kZq0v0T2xkFAmFzq2UACgkQ0kZq0v0T\n-----END PGP SIGNATURE-----
+pem named = A file that starts with -----BEGIN RSA PRIVATE KEY----- is a private key.
+pem named in code = if "-----BEGIN PRIVATE KEY-----" in text: raise Leak()
+pem placeholder = -----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----
+pem placeholder words = -----BEGIN RSA PRIVATE KEY-----\n<your key here>\n-----END RSA PRIVATE KEY-----
+ssh public = ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQC7vbqajDhA+17zYbT8o9QY1zQ3z3p4y9cXz9mVbW2v0b9w7z8y6x5w4v3u2t1s0r9q bob@host
+ssh fingerprint = SHA256:nThbg6kXUpJWGl7E1IGOCspRomTxdCARLviKw6E5SY8 (ED25519)
+known hosts = github.com ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl
+x509 serial = Serial Number: 04:92:7b:63:33:21:8a:aa:b0:75:1c:5b:4d:e5:0e:6f
+mac = link/ether 52:54:00:12:34:56 brd ff:ff:ff:ff:ff:ff
+ipv6 = inet6 2001:db8:85a3:8d3:1319:8a2e:370:7348/64
+aws example id = AKIAIOSFODNN7EXAMPLE
+aws example secret = aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY
+aws arn = arn:aws:secretsmanager:eu-central-1:123456789012:secret:prod/db-AbCdEf
+aws arn assigned = secret_arn: arn:aws:secretsmanager:eu-central-1:123456789012:secret:prod/db-AbCdEf
+aws arn as secret = DB_SECRET=arn:aws:secretsmanager:eu-central-1:123456789012:secret:prod/db-AbCdEf
+aws role id = AROAJQABLZS4A3QDU576Q:session is in the log
+s3 key = s3_key: uploads/2026/11/report-final-v2.pdf
+placeholder your = API_KEY=your-api-key-here
+placeholder upper = API_KEY=YOUR_API_KEY
+placeholder angle = token: <token>
+placeholder angle words = password=<your password>
+placeholder brackets = password: [your-password]
+placeholder curly = apiKey: "{api_key}"
+placeholder x = api_key = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+placeholder X = OPENAI_API_KEY=sk-XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX
+placeholder ghp = GITHUB_TOKEN=ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+placeholder github = ghp_yourPersonalAccessTokenGoesHere123456789
+placeholder anthropic = ANTHROPIC_API_KEY=sk-ant-api03-your-key-here
+placeholder slack = SLACK_TOKEN=xoxb-your-slack-bot-token
+placeholder slack dots = xoxb-... is the bot token
+placeholder stripe = sk_live_your_key_here
+placeholder stripe dots = sk_test_...
+placeholder aws = AWS_ACCESS_KEY_ID=AKIAXXXXXXXXXXXXXXXX
+placeholder google = AIza... keys belong in the vault
+placeholder changeme = password: changeme
+placeholder changeme env = DB_PASSWORD=change_me
+placeholder example = SECRET_KEY=example-secret-key-1234567890
+placeholder example json = {"password":"example123"}
+placeholder dummy = token: dummy-token-1234567890abcd
+placeholder todo = api_key: TODO
+placeholder dots = password=...
+placeholder ellipsis = token: abc…
+placeholder stars short = password=***
+placeholder bullets = Password: ••••••••
+placeholder none = password = None
+placeholder null = "password": null,
+placeholder empty = PASSWORD=
+placeholder empty quotes = "password": ""
+placeholder true = "use_token": true
+placeholder redacted = password: [REDACTED]
+placeholder redacted word = token=REDACTED
+placeholder same word = password=password
+placeholder secret = SECRET=secret
+placeholder insert = token = "INSERT_TOKEN_HERE"
+placeholder replace = api_key: REPLACE_WITH_YOUR_KEY
+placeholder percent = password=%DB_PASSWORD%
+marker before = password=[REDACTED:password] and [REDACTED:github_token]
+marker url = https://deploy:[REDACTED:url_credentials]@ci.test/
+template shell = password=$DB_PASSWORD
+template braces = password=${DB_PASSWORD:-default}
+template shell call = TOKEN=$(cat /run/secrets/token)
+template backtick = TOKEN=`vault read -field=token secret/x`
+template jinja = password: "{{ lookup('env', 'DB_PASSWORD') }}"
+template helm = password: {{ .Values.db.password | quote }}
+template github = token: ${{ secrets.GITHUB_TOKEN }}
+template erb = password: <%= ENV['DB_PASSWORD'] %>
+template python = password=%(password)s
+template format = f"password={password}"
+template terraform = password = var.db_password
+template terraform data = password = data.aws_secretsmanager_secret_version.db.secret_string
+template cloudformation = Password: !Ref DbPassword
+template cloudformation sub = Secret: !Sub '{{resolve:secretsmanager:${DbSecret}:SecretString:password}}'
+template resolve = MasterUserPassword: '{{resolve:secretsmanager:MyRDSSecret:SecretString:password}}'
+template url = postgres://${DB_USER}:${DB_PASSWORD}@${DB_HOST}/main
+template url angle = https://<user>:<password>@host.test/
+template url words = postgres://user:password@localhost:5432/mydb
+template url upper = mysql://USER:PASSWORD@HOST:3306/DB
+template url stars = redis://:****@cache:6379
+template url x = https://user:xxxx@host.test
+template url env = amqp://$RABBIT_USER:$RABBIT_PASS@mq
+default url = amqp://guest:guest@localhost:5672/
+default postgres = postgres://postgres:postgres@localhost:5432/postgres
+reference op = password: op://vault/db/password
+reference vault = secret: vault:secret/data/db#password
+reference ssm = token: ssm:/prod/api/token
+reference file = password_file: /run/secrets/db_password
+reference path = secret: /run/secrets/db_password
+reference path key = ssh_key: ~/.ssh/id_ed25519
+reference relative = private_key: ./certs/server.key
+reference gcp = secret: projects/123/secrets/db-pass/versions/latest
+reference keyvault = token: https://my-vault.vault.azure.net/secrets/token
+reference sops = password: ENC[AES256_GCM,data:p673w==,iv:YY=,aad:UQ=,tag:A=]
+reference ansible = password: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  62313365396662343061393464336163383764373764613633653634306231386433626436623361
+kubernetes ref = valueFrom:\n  secretKeyRef:\n    name: db-credentials\n    key: password
+kubernetes tls = secretName: wildcard-example-com-tls
+kubernetes type = type: kubernetes.io/service-account-token
+kubernetes mount = tokenPath: /var/run/secrets/kubernetes.io/serviceaccount/token
+code environ = password = os.environ["DB_PASSWORD"]
+code getenv = api_key = os.getenv("API_KEY")
+code node = const token = process.env.GITHUB_TOKEN;
+code java = String password = System.getenv("DB_PASSWORD");
+code call = token = secrets.token_hex(16)
+code call two = owner_token = secrets.token_urlsafe(32)
+code method = access_token = self.signing_key.sign(claims)
+code await = const token = await getToken();
+code input = password = getpass.getpass("Password: ")
+code kwarg = connect(user=user, password=password, host=host)
+code kwarg two = connect(user=db_user, password=db_password)
+code signature = def login(user: str, password: str, token: str | None = None) -> bool:
+code typescript = interface Login { password: string; token?: string; apiKey: string }
+code rust = pub struct Config { pub password: String, pub secret: Option<String> }
+code go = Password string `json:"password"`
+code java field = private String clientSecret;
+code sql column = password VARCHAR(255) NOT NULL, token CHAR(64)
+code sql bind = WHERE password = :password AND token = ?
+code sql param = UPDATE users SET password = $1 WHERE id = $2
+code regex = PASSWORD_RE = re.compile(r"password=\S+")
+code test = assert response.json()["token"] == expected_token
+code null check = if (password === null || token === undefined) return;
+code length = if len(password) < 8: raise ValueError("password too short")
+code tokenizer = tokens = tokenizer.encode(text)
+code fts = tokenize='porter unicode61'
+code lexer = Token(type=TokenType.IDENTIFIER, value=name)
+code csharp = public string Password { get; set; }
+code css class = <div class="sk-fading-circle sk-circle-bounce-delay-1234">
+code html input = <input type="password" name="password" placeholder="Enter password">
+code html label = <label for="password">Password</label>
+code csrf = <input type="hidden" name="csrf_token" value="aB3dE5gH7jK9mN1pQ3sT5wX7zA9cE1gI">
+code docs link = https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/managing-your-personal-access-tokens
+code import = from app.security import password_hasher, token_service
+code i18n = {"password":"Passwort","forgotPassword":"Passwort vergessen?","token":"Zugangstoken"}
+code i18n french = "password": "Mot de passe", "passwordConfirm": "Confirmez le mot de passe"
+code openapi = password: { type: string, format: password, minLength: 8 }
+code json schema = "password": {"type": "string"}
+code enum = grant_type=password&client_id=web
+code oauth = "token_type": "Bearer", "expires_in": 3600
+code max tokens = max_tokens: 4096, prompt_tokens=1024
+code special tokens = "eos_token": "<|endoftext|>", "pad_token": "[PAD]", "token_id": 50256
+code next token = "next_page_token": "CAESBgoEMTIzNBgBIhYKFAoSMTIzNDU2Nzg5MDEyMzQ1Njc4"
+code continuation = continuationToken=eyJvZmZzZXQiOjEwMDAsImxpbWl0IjoxMDB9
+code idempotency = Idempotency-Key: 8e03978e-40d5-43e8-bc93-6894a57f9324
+code cache key = cache_key: user-1234-profile-v2-3f2a9b8c7d6e5f4a
+code primary key = PRIMARY KEY (id), FOREIGN KEY (token_id) REFERENCES tokens(id)
+code partition key = partition_key: 2026-11-29#eu-central-1#a1b2c3d4e5f6
+code public key token = PublicKeyToken=b77a5c561934e089, Version=4.0.0.0
+code stripe publishable = pk_live_51H8x2eKZvKYlo2C9aB3dE5gH7jK9mN1pQ3
+code recaptcha = data-sitekey="6LeIxAcTAAAAAJcZVRqyHh71UMIEGNQ_MXjiZKhI"
+code analytics = gtag('config', 'G-1A2B3C4D5E'); UA-12345678-1
+code oauth client = 123456789012-a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6.apps.googleusercontent.com
+code sentry = SENTRY_DSN=https://3f2a9b8c7d6e5f4a1b2c3d4e5f6a7b8c@o123456.ingest.sentry.io/4501234567890
+code password hash = password_hash: $2b$12$KIXQJ9z8v7u6t5s4r3q2p1O0n9m8l7k6j5i4h3g2f1e0d9c8b7a6
+code crypt = bob:$6$rounds=5000$saltsalt$aB3dE5gH7jK9mN1pQ3sT5wX7zA9cE1gIkMoQsUwYaCeGiK:19000:0:99999:7:::
+code bcrypt assigned = password: $2y$10$abcdefghijklmnopqrstuuW5Qd3kL9mN1pQ3sT5wX7zA9cE1gIkM
+code argon = password = "$argon2id$v=19$m=65536,t=3,p=4$c2FsdHNhbHQ$aB3dE5gH7jK9mN1pQ3sT5w"
+code django hash = password='pbkdf2_sha256$600000$salt$aB3dE5gH7jK9mN1pQ3sT5wX7zA9cE1gI='
+code algorithm = secret: sha256, token: HS256, password: bcrypt12
+code version = token: v1.2.3-rc.4
+code date = password_changed: 2026-11-29T10:15:30Z
+code date token = token: 2026-11-29T10:15:30Z
+code count = token: 4096
+code port = secret: 8443
+code phone = token 1-800-555-0199
+code windows path = C:\Users\bob\secrets\token.txt
+code package = implementation 'io.jsonwebtoken:jjwt-api:0.12.6'
+code maven = <artifactId>spring-security-oauth2-token-exchange</artifactId>
+code swift = key-value store with secret-sharing and token-bucket algorithms
+code k8s label = secret.reloader.stakater.com/reload: "db-credentials-v2"
+code terraform resource = resource "aws_secretsmanager_secret" "db_password" { name = "prod-db-password" }
+code feature flag = ENABLE_PASSWORD_RESET=true
+code ttl = token_ttl=3600 access_token_lifetime: 15m
+code bool = password_protected: yes
+code header names = Access-Control-Allow-Headers: Authorization, X-Api-Key, X-Csrf-Token
+code www-authenticate = WWW-Authenticate: Bearer realm="https://auth.test/token",service="registry"
+code bearer doc = Send an Authorization: Bearer <token> header with each request.
+code bearer doc words = authorization: bearer your-access-token-goes-here
+code basic doc = Authorization: Basic <base64(user:password)>
+code basic placeholder = Authorization: Basic dXNlcjpwYXNzd29yZA==
+code chown = docker run -u 1000:1000 -v /data:/data app
+code chown group = chown -R www-data:www-data /var/www
+code cp = cp -u source:file target
+code mysql prompt = mysql -u root -p shop
+code mysql port = mysql -h db -P 3306 --protocol=tcp
+code scp = scp bob@host.test:/var/log/app.log .
+code git ssh = git@github.com:larder/larder.git
+code time = at 10:15:30 the job user:4711@queue stopped
+code email = mailto:bob@example.test?subject=token%20reset
+code ratio = image sizes 16:9@2x and 4:3@1x
+code twitter = https://social.test/@bob/112345678901234567
+code maps = https://maps.test/place/@52.5200066,13.404954,17z
+code npm scope = https://registry.test/@scope/pkg/-/pkg-1.0.0.tgz
+code metrics = http://metrics.internal:9090/api/v1/query?query=up@1700000000
+code youtube = https://video.test/watch?v=dQw4w9WgXcQ&list=PLrAXtmErZgOeiKm4sgNOknGvNjby9efdf
+code linear slug = https://linear.test/issue/EVE-1053/ask-user-capability-contract-schema-and-knowledge-spec
+code risk slug = /blog/risk-assessment-2026-for-disk-encryption-and-task-scheduling-with-desk-12345
+code slovak = lang="sk-SK" and sk-1234567890-abc
+code dna = >seq1 ACGTTGCAAGGCTTAACCGGTTAACGATCGATCGGATCCTTAGCGATCGATTACGGCATCGAT
+code protein = MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQVKVKALPDAQFEVV
+code ulid = 01ARZ3NDEKTSV4RRFFQ69G5FAV
+code nanoid = order V1StGXR8_Z5jdHi6B-myT shipped
+code cid = QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKCF9r
+code btc = Donate: bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq
+code eth = token contract 0xdAC17F958D2ee523a2206206994597C13D831ec7
+code eth named = token: 0xdAC17F958D2ee523a2206206994597C13D831ec7
+code iban = IBAN GB29 NWBK 6016 1331 9268 19
+code isbn = ISBN 978-3-16-148410-0
+code card = 4111 1111 1111 1111
+code vin = VIN 1HGBH41JXMN109186
+code tracking = Tracking 1Z999AA10123456784
+code licence = SPDX-License-Identifier: (MIT OR Apache-2.0)
+code base64 text = VGhlIHF1aWNrIGJyb3duIGZveCBqdW1wcyBvdmVyIHRoZSBsYXp5IGRvZw==
+code hexdump = 0000000 feed face cafe babe 0001 0203 0405 0607
+code colour = --token-color: #a1b2c3; background: #deadbe
+code design token = $token-spacing-large: 24px;
+code css var = --password-input-height: 2.5rem;
+code svg = <path d="M10 20v-6h4v6h5v-8h3L12 3 2 12h3v8z" fill="#1a73e8"/>
+code minified = !function(e,t){var n=e.token,r=t.password;return n&&r?n+r:null}(a,b);
+code webpack = "main.3f2a9b8c7d6e5f4a1b2c.chunk.js"
+code query = SELECT password_hash, token_version FROM users WHERE id = 42
+code log = 2026-11-29 10:15:30,123 INFO token refreshed for user 4711 in 35ms
+code stack = at com.acme.security.TokenAuthenticationFilter.doFilterInternal(TokenAuthenticationFilter.java:57)
+code class name = JwtTokenAuthenticationProviderConfigurationProperties
+code constant = INVALID_PASSWORD_ERROR_CODE = "ERR_INVALID_PASSWORD_1042"
+code error code = secret_error: E_SECRET_NOT_FOUND_404
+code hash name = token_sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+prose password = The password must have at least 12 characters, one digit and one sign.
+prose password is = The password is case-sensitive and expires after 90 days.
+prose password colon = Password: at least 8 characters
+prose password rule = Password: min. 8-64 characters, a-z, A-Z and 0-9
+prose forgot = Forgot your password? Use the link: it works for 24 hours.
+prose everyone = The password: everyone forgets it, so the reset link is used a lot.
+prose token = As a token of appreciation the team got a day off.
+prose tokens = Tokens: what they are, and why 4096 of them fit.
+prose token ring = Token: a ring network from 1984 by IBM
+prose secret = The secret: slow-cooked onions and 2 hours of patience.
+prose secret is = The secret is well-kept since 1887.
+prose santa = Secret Santa: Friday, 4pm, room B12-west
+prose key = Key: Am7 D9 Gmaj7
+prose auth = Auth: organisation-wide single-sign-on, no local accounts.
+prose german = Das Passwort ist mindestens 12 Zeichen lang und läuft nach 90 Tagen ab.
+prose german noun = Passwort: Rechtschreibprüfung eingeschaltet
+prose french = Le mot de passe est obligatoire pour 2026.
+prose chinese = 密码：请联系管理员重置，有效期为24小时。
+prose japanese = パスワード：8文字以上で入力してください
+prose spanish = La contraseña es obligatoria desde 2025.
+prose credentials = Credentials: see the runbook, section 4.2
+prose api key = An API key is required; ask in #platform-help.
+prose api key list = API key: Settings > Developer > Keys
+prose bearer = The bearer of this letter-of-recommendation-2026 may enter.
+prose basic = Basic information about the authorization server follows.
+prose authorization = Authorization: signed by the head-of-department-2026 on Friday
+prose pass = Pass: 128 tests, fail: 3
+prose pw = PW 2026-11: production window
+prose table = | Field | Type |\n| password | string |\n| token | varchar(64) |
+prose table words = | Secret | Owner |\n| db-credentials | platform-team |
+prose cookie = Cookie: a small text file that a site stores for 30 days.
+prose room = Room token A12, badge 4711, desk 17
+"""
+
+
+def secrets(seed: int = 7) -> Iterator[Example]:
+    """Every token in every surrounding, and every line of SECRETS, drawn from ``seed``."""
+    rng = random.Random(seed)
+    for name, (prefix, alphabet, length) in TOKENS.items():
+        for number, around in enumerate(AROUND):
+            tail = "_" + _some(rng, HEX, 8) if name == "grafana service" else ""
+            yield _marked(f"{name} {number}", around.format(prefix + _drawn(rng, alphabet, length) + tail))
+    for name, template in _lines(SECRETS):
+        fields = {field: draw(rng) for field, draw in DRAW.items() if "{" + field + "}" in template}
+        yield _marked(name, template.format(**fields))
+
+
+def lookalikes() -> Iterator[Example]:
+    """Every line of LOOKALIKES."""
+    for name, text in _lines(LOOKALIKES):
+        yield Example(name, text)
+
+
+def _drawn(rng: random.Random, alphabet: str, length: int) -> str:
+    """Drawn again until there is a digit and a letter, and no sign at the ends, where a sentence would have it."""
+    while True:
+        drawn = _some(rng, alphabet, length)
+        digits = alphabet.isalpha() or any(mark.isdigit() for mark in drawn)
+        if digits and any(mark.isalpha() for mark in drawn) and drawn[0].isalnum() and drawn[-1].isalnum():
+            return drawn
+
+
+def _lines(table: str) -> Iterator[tuple[str, str]]:
+    for line in filter(None, table.splitlines()):
+        name, _, text = line.partition(" = ")
+        # \n stands for a line end; \\n is a backslash and an n, as JSON has it.
+        yield name, re.sub(r"\\(\\|n|r)", lambda mark: {"\\": "\\", "n": "\n", "r": "\r"}[mark.group(1)], text)
+
+
+def _marked(name: str, text: str) -> Example:
+    spans, plain = [], ""
+    for piece in re.split("(⟦.*?⟧)", text, flags=re.DOTALL):
+        if piece.startswith("⟦"):
+            spans.append((len(plain), len(plain) + len(piece) - 2))
+            piece = piece[1:-1]
+        plain += piece
+    return Example(name, plain, tuple(spans))
