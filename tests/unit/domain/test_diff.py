@@ -3,10 +3,12 @@ from pathlib import Path
 from shutil import which
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chalicelib.domain.diff import Change, Diff, Hunk, diff
+
+modest = settings(max_examples=50, deadline=None)
 
 texts = st.text("ab\n", max_size=60) | st.text("abcdefgh\n\r\f\u2028 é", max_size=120)
 contexts = st.integers(0, 4)
@@ -81,6 +83,7 @@ def test_only_a_line_feed_ends_a_line() -> None:
 
 
 @given(texts, texts, contexts)
+@modest
 def test_the_old_text_and_the_hunks_give_the_new_text(old: str, new: str, context: int) -> None:
     changes = diff(old, new, context=context)
     assert rebuilt(old, changes) == new

@@ -1,10 +1,12 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chalicelib.domain.line_matching import Block, Matching, match
+
+modest = settings(max_examples=50, deadline=None)
 
 few_lines = st.lists(st.sampled_from("abcdef"), max_size=30)
 many_lines = st.lists(st.integers(0, 60), max_size=60)
@@ -25,6 +27,7 @@ def matched(matching: Matching) -> int:
 
 
 @given(few_lines | many_lines, few_lines | many_lines)
+@modest
 def test_blocks_are_equal_lines_in_the_order_of_both_texts(old: list, new: list) -> None:
     blocks = match(old, new).blocks
     for block in blocks:
@@ -38,6 +41,7 @@ def test_blocks_are_equal_lines_in_the_order_of_both_texts(old: list, new: list)
 
 
 @given(few_lines, few_lines)
+@modest
 def test_between_anchors_as_many_lines_are_matched_as_can_be(old: list[str], new: list[str]) -> None:
     doubled_old, doubled_new = old + old, new + new  # no line stands once, so there are no anchors
     matching = match(doubled_old, doubled_new)
@@ -46,6 +50,7 @@ def test_between_anchors_as_many_lines_are_matched_as_can_be(old: list[str], new
 
 
 @given(few_lines, few_lines)
+@modest
 def test_a_text_matches_itself_and_what_was_added_around_it(text: list[str], other: list[str]) -> None:
     assert match(text, text).blocks == ([Block(0, 0, len(text))] if text else [])
     assert matched(match(text, other + text)) >= len(text)
@@ -63,6 +68,7 @@ def test_lines_that_stand_once_hold_the_others_in_place() -> None:
 
 
 @given(few_lines, few_lines)
+@modest
 def test_without_steps_the_ends_still_match(head: list[str], tail: list[str]) -> None:
     old, new = [*head, *"12" * 40, *tail], [*head, *"21" * 3, *"112" * 30, *tail]
     matching = match(old, new, steps=0)

@@ -19,6 +19,8 @@ from chalicelib.domain.night_window import (
     zone_or_utc,
 )
 
+modest = settings(max_examples=50, deadline=None)
+
 DAY, HOUR, MINUTE = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)
 
 
@@ -225,7 +227,7 @@ def nights_around(window: NightSettings, now: datetime) -> list[Night]:
 
 
 @given(moments())
-@settings(max_examples=80, deadline=None)
+@modest
 def test_nights_come_in_order_and_never_overlap(moment: tuple[NightSettings, datetime]) -> None:
     window, now = moment
     for night, following in pairwise(nights_around(window, now)):
@@ -235,7 +237,7 @@ def test_nights_come_in_order_and_never_overlap(moment: tuple[NightSettings, dat
 
 
 @given(moments())
-@settings(max_examples=80, deadline=None)
+@modest
 def test_the_next_start_is_the_first_strictly_in_the_future(moment: tuple[NightSettings, datetime]) -> None:
     window, now = moment
     found = next_night(window, now)
@@ -248,14 +250,14 @@ def test_the_next_start_is_the_first_strictly_in_the_future(moment: tuple[NightS
 
 
 @given(moments())
-@settings(max_examples=80, deadline=None)
+@modest
 def test_the_current_night_is_the_one_that_contains_now(moment: tuple[NightSettings, datetime]) -> None:
     window, now = moment
     assert current_night(window, now) == next((night for night in nights_around(window, now) if now in night), None)
 
 
 @given(moments())
-@settings(max_examples=80, deadline=None)
+@modest
 def test_a_night_has_the_date_and_the_times_of_its_settings_unless_the_clock_was_changed(
     moment: tuple[NightSettings, datetime],
 ) -> None:

@@ -1,10 +1,12 @@
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chalicelib.domain.ranking import DEFAULT_WEIGHTS, RRF_K, fuse
+
+modest = settings(max_examples=50, deadline=None)
 
 rankings = st.lists(st.integers(0, 30), unique=True, max_size=20)
 weights = st.tuples(st.sampled_from([0.25, 0.5, 1.0, 2.0]), st.sampled_from([0.25, 0.5, 1.0, 2.0]))
@@ -40,6 +42,7 @@ def test_there_are_as_many_weights_as_legs() -> None:
 
 
 @given(rankings, rankings, weights)
+@modest
 def test_the_score_is_the_sum_over_the_legs(
     vector: list[int], keyword: list[int], weights: tuple[float, float]
 ) -> None:
@@ -56,6 +59,7 @@ def test_the_score_is_the_sum_over_the_legs(
 
 
 @given(rankings, weights)
+@modest
 def test_one_leg_alone_keeps_its_order(ranking: list[int], weights: tuple[float, float]) -> None:
     assert ids(fuse(ranking, [], weights=weights)) == ranking
     assert ids(fuse([], ranking, weights=weights)) == ranking

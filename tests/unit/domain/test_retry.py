@@ -1,11 +1,13 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chalicelib.domain.outcome import Outcome
 from chalicelib.domain.retry import MAX_RETRY_AFTER, NextStep, next_step, parse_retry_after
+
+modest = settings(max_examples=50, deadline=None)
 
 NOW = datetime(2026, 11, 30, 2, 0, tzinfo=UTC)
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
@@ -122,6 +124,7 @@ def test_a_night_event_that_ran_on_after_the_night_waits_for_the_next() -> None:
     night_end=st.none() | st.timedeltas(-HOUR, 24 * HOUR).map(lambda delta: NOW + delta),
     next_night=st.none() | st.timedeltas(MINUTE, 48 * HOUR).map(lambda delta: NOW + delta),
 )
+@modest
 def test_every_event_ends_and_no_retry_comes_early(
     outcome: Outcome,
     attempts: int,
@@ -204,6 +207,7 @@ def test_a_retry_after_that_cannot_be_read_counts_as_none(value: str | None) -> 
 
 
 @given(st.text() | st.text("0123456789 ,:GMTSunNov-") | st.integers().map(str))
+@modest
 def test_no_retry_after_breaks_it_or_leaves_the_bounds(value: str) -> None:
     wait = parse_retry_after(value, now=NOW)
     assert wait is None or timedelta(0) <= wait <= 24 * HOUR
