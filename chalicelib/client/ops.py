@@ -18,7 +18,7 @@ READ_SECONDS = 910  # a function may run for 15 minutes: migrations can take lon
 class OpsFunction:
     """``name`` is the function's name or ARN. With ``endpoint_url`` None it is looked for in AWS.
 
-    ``emulated``: the endpoint is a local cloud, which must never see the user's own credentials.
+    ``emulated``: the endpoint is a local cloud, which gets credentials of its own, never the user's.
     """
 
     name: str
@@ -50,6 +50,6 @@ class OpsFunction:
 
         session = boto3.Session()
         if self.emulated:
-            session = boto3.Session(aws_access_key_id="local", aws_secret_access_key="local", region_name="us-east-1")
+            session = boto3.Session(aws_access_key_id="test", aws_secret_access_key="test", region_name="us-east-1")
         config = Config(read_timeout=READ_SECONDS, connect_timeout=5, retries={"total_max_attempts": 1})
         return session.client("lambda", endpoint_url=self.endpoint_url, config=config)

@@ -136,4 +136,4 @@ def test_operations_are_done_or_refused_with_a_code(url: str) -> None:
 def test_an_emulator_never_sees_the_users_own_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "the-users-own")
     credentials = OpsFunction("x", "http://127.0.0.1:9", emulated=True)._client()._request_signer._credentials  # type: ignore[attr-defined]
-    assert credentials.access_key == "local"
+    assert credentials.access_key == "test"
