@@ -18,9 +18,7 @@ def add_sources(play: Play) -> None:
     """Three pages, three traps and the reader's own page: all stale, since nobody has looked yet."""
     play.telling.step("1. Sources, each with a clock of its own")
     site = play.stage.site.url
-    uris = {name: site + path for name, path in PAGES.items()} | {
-        name: site + path for name, path in TRAP_NAMES.items()
-    }
+    uris = {name: f"{site}{path}" for paths in (PAGES, TRAP_NAMES) for name, path in paths.items()}
     if play.own_url:
         uris[OWN_PAGE] = play.own_url
     wanted = [{"uri": uri, "name": name, "refresh_ttl_seconds": TTL_SECONDS} for name, uri in uris.items()]
@@ -60,8 +58,8 @@ def approve(play: Play) -> None:
     night_start, night_end = f"{wall:%H:%M}", f"{wall + timedelta(hours=6):%H:%M}"
     client.change_settings(timezone=zone, night_start=night_start, night_end=night_end)
     play.telling.say(f"the night is {night_start} to {night_end}, {zone}")
-    results = {result["suggestion_id"]: result for result in client.approve_suggestions()["results"]}
-    events = {result["event"]["source_id"]: result["event"] for result in results.values() if result["event"]}
+    approved = client.approve_suggestions()["results"]
+    events = {result["event"]["source_id"]: result["event"] for result in approved if result["event"]}
     rows: list[Row] = []
     for name, ident in play.ids.items():
         event = events.get(ident)

@@ -17,6 +17,8 @@ TRAP_NAMES = {path.strip("/"): path for path in TRAPS}
 
 OWN_PAGE = "your page"
 
+NOT_YET = datetime.max.replace(tzinfo=UTC)
+
 
 @dataclass
 class Play:
@@ -26,7 +28,7 @@ class Play:
     telling: Telling
     own_url: str | None = None
     ids: dict[str, str] = field(default_factory=dict)
-    night_start: datetime = datetime.max.replace(tzinfo=UTC)
+    night_start: datetime = NOT_YET
     night_events: list[str] = field(default_factory=list)
 
     def source(self, name: str) -> Source:
