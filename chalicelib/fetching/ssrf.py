@@ -494,7 +494,7 @@ class _Wire:
         """The head of the final response, behind at most eight interim ones that share its cap."""
         for _ in range(MAX_INTERIM + 1):
             event = self._next_event(MAX_HEADERS, Reason.HEADERS)
-            if not isinstance(event, h11.Response | h11.InformationalResponse) or event.status_code == 101:
+            if not isinstance(event, h11.Response | h11.InformationalResponse):
                 raise FetchError(Reason.NOT_HTTP)
             lines = [len(name) + len(value) + 2 for name, value in event.headers.raw_items()]
             if max(lines, default=0) > MAX_HEADER_LINE:

@@ -46,7 +46,7 @@ from tests.cases import ssrf_certificates as certificates
 from tests.cases import ssrf_words as words
 from tests.cases.report import Case, Verdict, judge, passed, read_cases, skipped
 from tests.cases.ssrf_words import Step, Unreadable
-from tests.cases.ssrf_world import Answer, Request, World
+from tests.cases.ssrf_world import Answer, Request, TlsFor, World
 
 URL = "http://src.example.com/"
 PUBLIC = ("1.1.1.1",)
@@ -298,14 +298,16 @@ def _answers(given: dict[str, Any]) -> dict[str, Any]:
     return answers
 
 
-def _tls(given: dict[str, Any], answers: dict[str, Any]) -> Callable[[str, str], ssl.SSLContext | None]:
+def _tls(given: dict[str, Any], answers: dict[str, Any]) -> TlsFor:
     spoken = given.get("peer") if given.get("kind") == "tls" else given.get("tls", "valid")
     known = tuple(answers)
 
-    def context(name: str, address: str) -> ssl.SSLContext | None:
+    def context(name: str, address: str) -> ssl.SSLContext | bytes | None:
         text = str(spoken.get(name, "valid") if isinstance(spoken, dict) else spoken)
         if re.search(r"never|stall|silent|hang|no reply", text, re.I):
             return None
+        if re.search(r"plain http|speaks http|not tls|no tls|garbage", text, re.I):
+            return b"HTTP/1.1 400 Bad Request\r\n\r\n"
         host = name or (known[0] if known and not isinstance(spoken, dict) else address)
         return certificates.server_context(text, host, address, known)
 

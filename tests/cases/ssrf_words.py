@@ -43,7 +43,12 @@ class Hold:
     """The server keeps the connection open and silent."""
 
 
-Step = bytes | Sleep | Reset | Hold
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """The server closes the TCP connection without ending TLS."""
+
+
+Step = bytes | Sleep | Reset | Hold | Drop
 
 
 def unescape(text: str) -> bytes:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.cases.ssrf_words import Hold, Reset, Sleep, Step
+from tests.cases.ssrf_words import Drop, Hold, Reset, Sleep, Step
 
 IDLE_SECONDS = 5.0
 
@@ -89,8 +89,9 @@ class PinnedSocket(socket.socket):
 
 Answer = Callable[[Request], Iterable[Step]]
 Answers = dict[str, Any]
-TlsFor = Callable[[str, str], ssl.SSLContext | None]
-"""(server name or "", address) → a context of its own; None: the server takes the connection and stays silent."""
+TlsFor = Callable[[str, str], ssl.SSLContext | bytes | None]
+"""(server name or "", address) → a context of its own, or the bytes that a server says that speaks no TLS, or None: it
+takes the connection and stays silent."""
 
 
 @dataclass
@@ -193,6 +194,9 @@ class World:
             if context is None:
                 self._closing.wait(IDLE_SECONDS)
                 return
+            if isinstance(context, bytes):
+                conn.sendall(context)
+                return
             context.sni_callback = self._choose_certificate(contact)
             conn = context.wrap_socket(conn, server_side=True)
             sni = self.handshakes[-1] or ""
@@ -241,6 +245,9 @@ class World:
             self._closing.wait(step.seconds * self.scale)
         elif isinstance(step, Reset):
             conn.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            return False
+        elif isinstance(step, Drop):
+            conn.shutdown(socket.SHUT_RDWR)
             return False
         elif isinstance(step, Hold):
             self._closing.wait(30)

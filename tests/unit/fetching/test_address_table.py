@@ -62,7 +62,7 @@ def test_at_every_edge_of_the_table_the_longest_matching_row_decides(address: st
         assert expected is None or expected in verdict.classes
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(IPV4 | IPV6)
 def test_whatever_the_standard_library_calls_special_is_not_public(ip: IPv4Address | IPv6Address) -> None:
     flags = ip.is_private, ip.is_loopback, ip.is_link_local, ip.is_multicast, ip.is_reserved, ip.is_unspecified
@@ -71,7 +71,7 @@ def test_whatever_the_standard_library_calls_special_is_not_public(ip: IPv4Addre
         assert classify_address(str(ip)).classes
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(IPV4)
 def test_an_address_that_carries_an_ipv4_address_is_never_judged_milder_than_it(inner: IPv4Address) -> None:
     number = int(inner)
@@ -98,7 +98,7 @@ def test_a_mapped_or_nat64_address_of_a_public_one_is_public() -> None:
     assert not classify_address("64:ff9b::101:101").classes
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(IPV6)
 def test_outside_global_unicast_only_mapped_and_nat64_can_be_public(ip: IPv6Address) -> None:
     if (
@@ -109,7 +109,7 @@ def test_outside_global_unicast_only_mapped_and_nat64_can_be_public(ip: IPv6Addr
         assert classify_address(str(ip)).classes
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.text() | st.none() | st.integers() | st.binary())
 def test_what_is_no_address_is_blocked_and_nothing_is_raised(text: object) -> None:
     try:
@@ -120,7 +120,7 @@ def test_what_is_no_address_is_blocked_and_nothing_is_raised(text: object) -> No
         assert classify_address(text).always  # type: ignore[arg-type]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(GLOBAL_IPV6, st.text("abcdefgh0123456789", min_size=1, max_size=8))
 def test_a_zone_closes_every_address(ip: IPv6Address, zone: str) -> None:
     assert classify_address(f"{ip}%{zone}").always
