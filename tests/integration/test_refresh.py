@@ -1,0 +1,367 @@
+"""The worker: what each kind of answer does to a source, its versions, its event and its suggestions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from chalicelib.fetching.ssrf import Reason
+from chalicelib.services import suggestions, work
+from chalicelib.workers import refresh as worker
+from tests.integration import rows
+from tests.integration.cycle import Cycle
+from tests.tenants import Deployment
+
+DAY = rows.instant("2026-11-29T12:00:00")
+URL = "http://docs.example.com/page"
+LONG = "\n".join(
+    f"Paragraph {number} says that the pump number {number} is to be checked every {number + 3} weeks by two people, "
+    "who write down what they saw, when they saw it, and what they did about it before they went home."
+    for number in range(20)
+)
+
+
+@pytest.fixture
+def cycle(deployment: Deployment) -> Cycle:
+    return Cycle(deployment, DAY)
+
+
+def test_the_first_fetch_makes_a_version_and_later_text_supersedes_it(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    cycle.web.page(URL, LONG, etag='"1"')
+    assert cycle.refresh(acme, source) == "new_version"
+    first = cycle.now
+    cycle.later(hours=1)
+    cycle.web.page(URL, LONG.replace("pump number 7", "valve number 7"), etag='"2"')
+    assert cycle.refresh(acme, source) == "new_version"
+    assert "valve number 7" in cycle.text(acme, source)
+    assert cycle.text(acme, source, first) == LONG
+    assert cycle.text(acme, source, cycle.now - timedelta(microseconds=1)) == LONG
+    row = cycle.source(source)
+    assert (row["etag"], row["last_status"], row["current_version"]) == ('"2"', "new_version", 2)
+    assert row["last_changed_at"] == row["last_checked_at"] == cycle.now
+
+
+def test_an_unchanged_page_embeds_nothing_and_writes_no_chunk_row(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    cycle.web.page(URL, LONG, etag='"1"')
+    cycle.refresh(acme, source)
+    before = rows.sql(cycle.deployment, "select xmin, * from kb_chunks order by row_id")
+    embedded = len(cycle.deployment.embedder.embedded)
+    for answer in ("304", "same bytes", "other bytes, same text"):
+        cycle.later(hours=1)
+        if answer == "304":
+            cycle.web.not_modified(URL, etag='"1b"')
+        elif answer == "same bytes":
+            cycle.web.page(URL, LONG, etag='"3"')
+        else:
+            cycle.web.page(URL, LONG + "<!-- rendered just now -->", etag='"4"')
+        assert cycle.refresh(acme, source) == "unchanged", answer
+        assert cycle.source(source)["last_checked_at"] == cycle.now
+    assert rows.sql(cycle.deployment, "select xmin, * from kb_chunks order by row_id") == before
+    assert len(cycle.deployment.embedder.embedded) == embedded
+    assert len(cycle.versions(source)) == 1
+    assert cycle.source(source)["etag"] == '"4"'
+
+
+def test_a_changed_paragraph_embeds_few_chunks_and_the_others_keep_their_identity(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    cycle.web.page(URL, LONG)
+    cycle.refresh(acme, source)
+    before = {row["chunk_id"] for row in rows.sql(cycle.deployment, "select chunk_id from kb_chunks")}
+    embedded = len(cycle.deployment.embedder.embedded)
+    cycle.later(hours=1)
+    cycle.web.page(URL, LONG.replace("pump number 18", "turbine number 18"))
+    cycle.refresh(acme, source)
+    after = {
+        row["chunk_id"]
+        for row in rows.sql(cycle.deployment, "select chunk_id from kb_chunks where upper_inf(system_time)")
+    }
+    assert len(before) >= 4
+    assert len(before - after) <= 2
+    assert len(cycle.deployment.embedder.embedded) - embedded <= 2
+
+
+def test_a_b_a_are_three_versions_and_each_text_is_embedded_once(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    for text in (LONG, LONG.upper(), LONG):
+        cycle.web.page(URL, text)
+        assert cycle.refresh(acme, source) == "new_version"
+        cycle.later(hours=1)
+    assert len(cycle.versions(source)) == 3
+    embedded = cycle.deployment.embedder.embedded
+    assert len(embedded) == len(set(embedded))
+
+
+def test_validators_go_back_byte_for_byte_and_a_check_a_week_goes_without(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    cycle.web.page(URL, LONG, etag='W/"odd"', last_modified="Mon, 02 Nov 2026 10:00:00 GMT")
+    cycle.refresh(acme, source)
+    cycle.later(days=1)
+    cycle.refresh(acme, source)
+    cycle.later(days=7)
+    cycle.refresh(acme, source)
+    sent = [validators for _, validators in cycle.web.requests]
+    assert sent[0] is None
+    assert sent[1] is not None
+    assert (sent[1].etag, sent[1].last_modified) == ('W/"odd"', "Mon, 02 Nov 2026 10:00:00 GMT")
+    assert sent[2] is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "word", "attempts"),
+    [(Reason.CONNECT, "unreachable", 5), (Reason.TIMEOUT, "timeout", 5), (Reason.HTTP_5XX, "http_5xx", 5),
+     (Reason.HTTP_429, "http_429", 5), (Reason.HTTP_403, "http_403", 2), (Reason.ADDRESS, "refused", 1),
+     (Reason.TYPE, "unsupported_type", 1), (Reason.TOO_LARGE, "too_large", 1)],
+)  # fmt: skip
+def test_a_failure_keeps_the_version_and_is_retried_as_the_table_says(
+    cycle: Cycle, reason: Reason, word: str, attempts: int
+) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now, refresh_ttl_seconds=300)
+    cycle.web.page(URL, LONG, etag='"1"')
+    cycle.refresh(acme, source)
+    checked = cycle.now
+    cycle.later(hours=1)
+    cycle.web.fails(URL, reason)
+    rows.queue(cycle.deployment, acme, source, "now", cycle.now)
+    for _ in range(attempts):
+        assert cycle.deliver() == word
+        cycle.later(minutes=10)
+    assert cycle.deliver() == "no_message"
+    row = cycle.source(source)
+    assert (row["last_status"], row["last_checked_at"], row["etag"], row["current_version"]) == (
+        word, checked, '"1"', 1,
+    )  # fmt: skip
+    assert row["last_attempt_at"] == cycle.now - timedelta(minutes=10)
+    event = rows.sql(cycle.deployment, "select * from kb_events order by created_at desc limit 1")[0]
+    assert (event["state"], event["outcome"], event["attempts"]) == ("failed", word, attempts)
+    page = suggestions.list_page(cycle.deployment.outside, rows.principal(acme), after=None, limit=10, now=cycle.now)
+    assert [(one.kind, one.reason) for one in page] == [("refresh", "last_refresh_failed")]
+
+
+def test_retry_after_holds_for_the_host_and_not_for_the_source_alone(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    other = rows.add(cycle.deployment, acme, "http://docs.example.com/other", cycle.now)
+    cycle.web.fails(URL, Reason.HTTP_5XX, status=503, retry_after="3600")
+    cycle.web.page("http://docs.example.com/other", LONG)
+    assert cycle.refresh(acme, source) == "http_5xx"
+    assert cycle.refresh(acme, other) == "postponed"
+    for one in (source, other):
+        event = cycle.open_event(one)
+        assert event is not None
+        assert event["available_at"] == DAY + timedelta(hours=1)
+    cycle.later(hours=1)
+    cycle.web.page(URL, LONG + "\nMore.")
+    assert cycle.deliver() == "new_version"
+    assert len(cycle.versions(source)) == len(cycle.versions(other)) == 1
+
+
+def test_gone_waits_for_the_next_night_and_the_third_in_a_row_becomes_a_suggestion(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    cycle.web.page(URL, LONG)
+    cycle.refresh(acme, source)
+    cycle.later(hours=11)  # 23:00, in the night
+    cycle.web.fails(URL, Reason.HTTP_404, status=404)
+    assert cycle.refresh(acme, source) == "http_404"
+    for _ in range(2):
+        event = cycle.open_event(source)
+        assert event is not None
+        assert event["available_at"].hour == 22
+        cycle.now = event["available_at"]
+        assert cycle.deliver() == "http_404"
+    assert cycle.open_event(source) is None
+    page = suggestions.list_page(cycle.deployment.outside, rows.principal(acme), after=None, limit=10, now=cycle.now)
+    assert [one.kind for one in page] == ["gone"]
+    suggestions.approve(cycle.deployment.outside, rows.principal(acme), page[0].id, correlation_id=None, now=cycle.now)
+    assert cycle.source(source)["active"] is False
+    assert cycle.text(acme, source) == LONG
+
+
+def test_a_doubtful_text_asks_a_person_and_approval_publishes_what_was_reviewed(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    who = rows.principal(acme)
+    source = rows.add(cycle.deployment, acme, URL, cycle.now, refresh_ttl_seconds=300)
+    cycle.web.page(URL, LONG)
+    cycle.refresh(acme, source)
+    cycle.later(hours=1)
+    short = "This page has been shortened to a single sentence that says next to nothing about pumps."
+    cycle.web.page(URL, short, etag='"short"')
+    assert cycle.refresh(acme, source) == "needs_review"
+    assert cycle.text(acme, source) == LONG
+    assert cycle.source(source)["etag"] is None
+    page = suggestions.list_page(cycle.deployment.outside, who, after=None, limit=10, now=cycle.now)
+    assert [one.kind for one in page] == ["review_change"]
+    cycle.web.page(URL, "What the page says by now, after the review, must not be published at all by this approval.")
+    suggestions.approve(cycle.deployment.outside, who, page[0].id, correlation_id=None, now=cycle.now)
+    requests = len(cycle.web.requests)
+    assert cycle.deliver() == "new_version"
+    assert cycle.text(acme, source) == short
+    assert len(cycle.web.requests) == requests, "a review fetches nothing"
+    cycle.later(hours=1)
+    cycle.web.page(URL, short)
+    cycle.refresh(acme, source)
+    assert cycle.web.requests[-1][1] is None, "no validators are kept of a text that was reviewed"
+
+
+def test_a_source_switched_off_while_queued_is_not_fetched(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    cycle.web.page(URL, LONG)
+    rows.queue(cycle.deployment, acme, source, "now", cycle.now)
+    message_before_toggle(cycle)
+    rows.sql(cycle.deployment, "update kb_sources set active = false")
+    assert cycle.deliver() == "nothing_to_do"
+    assert cycle.web.requests == []
+    assert rows.sql(cycle.deployment, "select state, outcome from kb_events") == [
+        {"state": "skipped", "outcome": "skipped_inactive"}
+    ]
+
+
+def message_before_toggle(cycle: Cycle) -> None:
+    from chalicelib.services import scheduling
+
+    scheduling.tick(cycle.deployment.worker, now=cycle.now)
+    assert cycle.deployment.queue.messages
+
+
+@pytest.mark.parametrize(
+    ("what", "statement", "result"),
+    [("switched off", "update kb_sources set active = false", "skipped_inactive"),
+     ("uri edited", "update kb_sources set generation = generation + 1", "source_changed"),
+     ("tenant off", "update tenants set enabled = false", "tenant_disabled"),
+     ("cancelled", "update kb_events set state = 'cancelled', lease_token = null", "lost_lease"),
+     ("tenant deleted", "delete from tenants", "lost_lease")],
+)  # fmt: skip
+def test_what_changes_during_the_fetch_is_seen_at_the_commit(
+    cycle: Cycle, what: str, statement: str, result: str
+) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    cycle.web.page(URL, LONG)
+
+    def fetch(url: str, **more: object) -> object:
+        rows.sql(cycle.deployment, statement)
+        return cycle.web(url, validators=None, no_cache=True)
+
+    rows.queue(cycle.deployment, acme, source, "now", cycle.now)
+    assert cycle.deliver(replace(cycle.outside, fetch=fetch)) == result
+    assert cycle.versions(source) == []
+    assert rows.sql(cycle.deployment, "select * from kb_chunks") == []
+
+
+def test_an_embedding_that_fails_half_way_leaves_the_old_version_whole(cycle: Cycle) -> None:
+    from chalicelib.embedding.model import EmbeddingFailed
+
+    class Failing:
+        model_id, dimension = "test-words", 384
+
+        def embed(self, texts: list[str]) -> list[list[float]]:
+            if any("turbine" in text for text in texts):
+                raise EmbeddingFailed("out of memory")
+            return cycle.deployment.embedder.embed(texts)
+
+        def fits(self, text: str) -> bool:
+            return True
+
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    cycle.web.page(URL, LONG)
+    cycle.refresh(acme, source)
+    cycle.web.page(URL, LONG.replace("pump", "turbine"))
+    rows.queue(cycle.deployment, acme, source, "now", cycle.now)
+    assert cycle.deliver(replace(cycle.outside, embedder=Failing())) == "embedding_failed"
+    assert cycle.text(acme, source) == LONG
+    cycle.later(minutes=10)
+    assert cycle.deliver() == "new_version"
+
+
+def test_a_secret_is_redacted_before_the_text_is_cut(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    cycle.web.page(URL, "x " * 593 + token + " y" * 200)
+    assert cycle.refresh(acme, source) == "new_version"
+    stored = " ".join(row["text"] for row in rows.sql(cycle.deployment, "select text from kb_chunks"))
+    assert "ghp_" not in stored
+    assert "[REDACTED:github_token]" in cycle.text(acme, source)
+    assert cycle.versions(source)[0]["secrets_redacted"] == 1
+
+
+def test_a_duplicate_message_finds_nothing_to_do(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    cycle.web.page(URL, LONG)
+    event = rows.queue(cycle.deployment, acme, source, "now", cycle.now)
+    assert cycle.deliver() == "new_version"
+    for _ in range(3):
+        assert worker.run(cycle.outside, event.id, clock=lambda: cycle.now) == "nothing_to_do"
+    assert len(cycle.web.requests) == 1
+
+
+def test_an_unexpected_error_ends_as_failed_after_five_leases(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    event = rows.queue(cycle.deployment, acme, source, "now", cycle.now)
+    message_before_toggle(cycle)
+    for _ in range(5):
+        with pytest.raises(KeyError):
+            worker.run(cycle.outside, event.id, clock=lambda: cycle.now)
+    assert worker.run(cycle.outside, event.id, clock=lambda: cycle.now) == "nothing_to_do"
+    ended = rows.event(cycle.deployment, event.id)
+    assert (ended["state"], ended["outcome"]) == ("failed", "internal_error")
+
+
+def test_a_night_event_does_not_start_outside_its_window(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    cycle.web.page(URL, LONG)
+    event = rows.queue(cycle.deployment, acme, source, "night", cycle.now)
+    cycle.now = event.available_at
+    message_before_toggle(cycle)
+    cycle.later(hours=8)  # the message was slow: it is morning
+    message = cycle.deployment.queue.messages.pop()
+    assert worker.run(cycle.outside, message.event_id, clock=lambda: cycle.now) == "nothing_to_do"
+    assert cycle.web.requests == []
+    waiting = rows.event(cycle.deployment, event.id)
+    assert (waiting["state"], waiting["available_at"]) == ("pending", event.available_at + timedelta(days=1))
+
+
+def test_a_permanent_redirect_becomes_a_suggestion_after_seven_days(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    cycle.web.page(URL, LONG)
+    cycle.web.pages[URL] = replace(cycle.web.pages[URL], permanent_redirect_to="http://docs.example.com/new")
+    who = rows.principal(acme)
+    for day in (0, 4, 7):
+        cycle.now = DAY + timedelta(days=day)
+        cycle.refresh(acme, source)
+        page = suggestions.list_page(cycle.deployment.outside, who, after=None, limit=10, now=cycle.now)
+        assert [one.kind for one in page] == (["change_uri"] if day == 7 else [])
+    suggestions.approve(cycle.deployment.outside, who, page[0].id, correlation_id=None, now=cycle.now)
+    row = cycle.source(source)
+    assert (row["uri"], row["generation"], row["etag"]) == ("http://docs.example.com/new", 2, None)
+    assert (
+        len(work.list_page(cycle.deployment.outside, who, state="pending", source_id=source.id, before=None, limit=5))
+        == 1
+    )
+
+
+def test_a_redirect_to_another_sources_uri_becomes_a_suggestion_to_merge(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    rows.add(cycle.deployment, acme, "http://docs.example.com/new", cycle.now)
+    cycle.web.page(URL, LONG)
+    cycle.web.pages[URL] = replace(cycle.web.pages[URL], permanent_redirect_to="http://docs.example.com/new")
+    cycle.refresh(acme, source)
+    kinds = rows.sql(cycle.deployment, "select kind from kb_suggestions where kind <> 'refresh'")
+    assert kinds == [{"kind": "merge"}]
