@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from examples.serve import ExampleSite
+from tests.api.cli.conftest import Cli
+
+
+@pytest.fixture
+def prices(cli: Cli, site: ExampleSite) -> list[dict[str, Any]]:
+    """The versions of the price list, which was fetched in two editions; the newest first."""
+    cli("sources", "add", f"{site.url}/prices.html", "--name", "prices")
+    for edition in ("one", "two"):
+        site.edition = edition
+        cli("sources", "queue", "prices")
+        assert cli.work_off() == ["new_version"]
+    versions: list[dict[str, Any]] = cli.json("versions", "prices")
+    return versions
+
+
+def just_before(version: dict[str, Any]) -> str:
+    instant = datetime.fromisoformat(version["valid_from"]) - timedelta(microseconds=1)
+    return instant.isoformat()
+
+
+def test_versions_are_listed_newest_first(cli: Cli, prices: list[dict[str, Any]]) -> None:
+    assert [version["version"] for version in prices] == [2, 1]
+    shown = cli("versions", "prices").stdout.splitlines()
+    assert [line.split()[0] for line in shown] == ["VERSION", "2", "1"]
+    assert "now" in shown[1]
+    assert len(cli.json("versions", "prices", "--limit", "1")) == 1
+
+
+def test_text_is_what_the_source_says_now_or_said_then(cli: Cli, prices: list[dict[str, Any]]) -> None:
+    now, then = cli("text", "prices"), cli("text", "prices", "--at", just_before(prices[0]))
+    assert "9.80" in now.stdout
+    assert "8.90" in then.stdout
+    assert "8.90" not in now.stdout
+    assert cli.json("text", "prices", "--at", prices[0]["valid_from"])["version"]["version"] == 2
+
+
+def test_a_time_before_the_first_version_has_no_text(cli: Cli, prices: list[dict[str, Any]]) -> None:
+    result = cli("text", "prices", "--at", "2001-01-01")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "(no_version)" in result.stderr
+
+
+def test_diff_is_the_last_change_or_the_one_that_is_asked_for(cli: Cli, prices: list[dict[str, Any]]) -> None:
+    last = cli("diff", "prices").stdout
+    assert last.startswith("--- version 1\n+++ version 2\n")
+    assert "+" in last
+    assert cli("diff", "prices", "--from", "1", "--to", "2").stdout == last
+    back = cli.json("diff", "prices", "--from", "2", "--to", "1")
+    assert (back["inserted"], back["deleted"]) == (3, 3)
+    assert cli("diff", "prices", "--from", "1", "--to", "9").exit_code == 1
+
+
+def test_search_finds_the_line_and_names_its_source(cli: Cli, site: ExampleSite, prices: list[dict[str, Any]]) -> None:
+    found = cli("search", "heather honey").stdout
+    assert found.startswith("1. prices, version 2, fetched ")
+    assert f"{site.url}/prices.html" in found
+    assert "9.80" in found
+    then = cli("search", "heather honey", "--at", just_before(prices[0]), "--mode", "keyword").stdout
+    assert "8.90" in then
+    assert len(cli.json("search", "honey", "--limit", "1", "--source", "prices")["hits"]) == 1
+
+
+def test_search_that_finds_nothing_says_so(cli: Cli) -> None:
+    assert cli("search", "heather honey").stdout == "nothing found\n"
+    assert cli.json("search", "heather honey")["hits"] == []
+
+
+def test_a_page_that_leads_inside_is_refused_and_shown_as_such(cli: Cli, site: ExampleSite) -> None:
+    cli("sources", "add", f"{site.url}/inside", "--name", "inside")
+    cli("sources", "queue", "inside")
+    assert cli.work_off() == ["refused"]
+    assert "refused" in cli("sources", "show", "inside").stdout
+    assert cli("events", "list", "--state", "failed", "--source", "inside").stdout.splitlines()[1].endswith("refused")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("text", "prices", "--at", "yesterday"),
+        ("search", "honey", "--at", "2026-13-01"),
+        ("search", "honey", "--limit", "51"),
+        ("search", "honey", "--mode", "psychic"),
+        ("diff", "prices", "--from", "0"),
+        ("versions", "prices", "--limit", "0"),
+    ],
+)
+def test_reading_called_in_a_wrong_way_ends_with_2(cli: Cli, arguments: tuple[str, ...]) -> None:
+    assert cli(*arguments).exit_code == 2
