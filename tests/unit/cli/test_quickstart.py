@@ -28,6 +28,7 @@ def test_every_command_of_the_quickstart_can_be_called_so(line: str) -> None:
         name, command, words = command.resolve_command(context, words)
         assert command is not None
         context = click.Context(command, info_name=name, parent=context)
+    assert command is not None
     with suppress(click.exceptions.Exit):  # --help ends there
         command.parse_args(context, words)
 
