@@ -120,7 +120,7 @@ def night_of(settings: NightSettings, local_date: date) -> Night:
 def current_night(settings: NightSettings, now: datetime) -> Night | None:
     """Return the night that contains ``now`` (aware), or None while the window is closed."""
     today = _local_date(settings, now)
-    # Two days back, for a night that spans a date the zone never had; one ahead, for a start that jumped over midnight.
+    # Two days back, for a night that spans a date the zone never had; one ahead, for a clock set back over midnight.
     nights = (night_of(settings, today + days * _ONE_DAY) for days in range(-2, 2))
     return next((night for night in nights if now in night), None)
 

@@ -17,7 +17,7 @@ FIRST, LAST = datetime(1, 1, 1, tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 cursors = st.builds(Cursor, st.timedeltas(timedelta(0), LAST - FIRST).map(lambda delta: FIRST + delta), st.uuids())
 
 
-def written(document: object, **options: object) -> str:
+def written(document: object) -> str:
     text = document if isinstance(document, str) else json.dumps(document, separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
 

@@ -67,6 +67,18 @@ def test_lines_that_stand_once_hold_the_others_in_place() -> None:
     assert matched(match(old, new)) == len(old)
 
 
+def test_a_rewritten_text_is_compared_exactly_however_long_it_is() -> None:
+    old = ["head", *(f"old {n}" for n in range(4000)), "x", "x"]
+    new = ["head", *(f"new {n}" for n in range(4000)), "x", "y", "x"]
+    assert match(old, new) == Matching([Block(0, 0, 1), Block(4001, 4001, 1), Block(4002, 4003, 1)], coarse=False)
+
+
+def test_a_few_lines_are_found_in_many_that_look_like_them() -> None:
+    matching = match([*"xyxy"], [*"yx"] * 3000)
+    assert not matching.coarse
+    assert matched(matching) == 4
+
+
 @given(few_lines, few_lines)
 @modest
 def test_without_steps_the_ends_still_match(head: list[str], tail: list[str]) -> None:

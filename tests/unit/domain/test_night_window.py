@@ -93,6 +93,14 @@ NIGHTS = [
         "1971-06-01 22:44:30",
         "1971-06-02 05:44:30",
     ),
+    (
+        "jump that ends between minutes",
+        "Africa/Monrovia",
+        "00:15-05:00",
+        "1972-01-07",
+        "1972-01-07 00:44:30",
+        "1972-01-07 05:00",
+    ),
     ("whole day", "Europe/Berlin", "05:00-05:00", "2026-11-30", "2026-11-30 04:00", "2026-12-01 04:00"),
     ("whole day of 23 hours", "Europe/Berlin", "00:00-00:00", "2026-03-29", "2026-03-28 23:00", "2026-03-29 22:00"),
     ("whole day from a jump", "Europe/Berlin", "02:30-02:30", "2026-03-29", "2026-03-29 01:00", "2026-03-30 00:30"),
@@ -127,6 +135,14 @@ def test_a_night_does_not_open_again_when_its_start_comes_round_twice() -> None:
     first = next_start(nuuk, utc("2026-10-24 12:00"))
     assert first == utc("2026-10-25 00:00")
     assert next_start(nuuk, first) == utc("2026-10-26 01:00")
+
+
+def test_a_clock_set_back_over_midnight_stays_in_the_night_that_had_begun() -> None:
+    st_johns = window("00:00-05:00", "America/St_Johns")
+    again_23_30 = utc("2010-11-07 03:00")  # at 00:01 of the 7th the clock went back to 23:01 of the 6th
+    night = current_night(st_johns, again_23_30)
+    assert night == Night(date(2010, 11, 7), utc("2010-11-07 02:30"), utc("2010-11-07 08:30"))
+    assert next_start(st_johns, again_23_30) == utc("2010-11-08 03:30")
 
 
 def test_a_clock_that_steps_back_does_not_make_a_second_night() -> None:
