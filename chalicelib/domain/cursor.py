@@ -40,6 +40,6 @@ def decode(text: str) -> Cursor:
         cursor = Cursor(_EPOCH + timedelta(microseconds=microseconds), UUID(identity))
         if encode(cursor) != text:  # one spelling: no fractions, blanks, upper case, stray bits
             raise ValueError("not canonical")
-    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+    except (ValueError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError("the cursor is not valid") from error
     return cursor
