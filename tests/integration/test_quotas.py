@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
-from chalicelib.errors import Conflict, NotFound, Problem, QuotaExceeded, RateLimited
+from chalicelib.errors import Problem, QuotaExceeded, RateLimited
 from chalicelib.services import approvals, quotas, sources, tenant_settings, work
 from chalicelib.services.outside import Outside
 from chalicelib.services.sources import Wanted
@@ -253,8 +253,9 @@ def test_what_is_refused_for_another_reason_is_not_counted(house: Deployment, bu
                 sources.upsert(outside, who(busy), Wanted("http://127.0.0.1/"), NOW)
 
     ended = together(house, call, 32)
-    # Eight adds fit beside the two before; a refusal that held a place for a moment gave it back.
-    assert ended == {"done": 8, Conflict.__name__: 8, NotFound.__name__: 8, "Invalid": 8}
+    # Eight adds fit beside the two before: a refusal that held a place for a moment gave it back.
+    assert (ended["done"], ended["Invalid"]) == (8, 8)
+    assert ended["Conflict"] + ended["NotFound"] + ended["RateLimited"] == 16
     assert used(house, busy) == 10
 
 

@@ -1,0 +1,119 @@
+"""Limits as callers meet them: 402 and 429 with what they need to go on, and nothing changed."""
+
+from __future__ import annotations
+
+import re
+from uuid import UUID, uuid4
+
+import pytest
+
+from chalicelib.api.resource import Route
+from tests.api import contract, tables
+from tests.api.crowd import Crowd
+from tests.api.furniture import furnish, update
+from tests.tenants import Deployment, Tenant
+
+WRITES = [route for route in contract.routes() if route.access == "write"]
+
+
+def limit(tenant: Tenant, mutations: int) -> None:
+    update(tenant, "tenants", tenant.id, mutations_per_hour=mutations)
+
+
+def use_up(tenant: Tenant) -> None:
+    """As if the hour's last mutation had just been made."""
+    with tables.superuser(tenant.deployment) as connection:
+        connection.execute("update mutation_windows set used = 100000 where tenant_id = %s", (tenant.id,))
+
+
+@pytest.fixture(scope="module")
+def exhausted(shared: Deployment) -> tuple[Tenant, dict[str, UUID]]:
+    tenant = shared.tenant("exhausted")
+    ids = furnish(tenant)
+    use_up(tenant)
+    return tenant, ids
+
+
+@pytest.mark.parametrize("route", WRITES, ids=contract.title)
+def test_at_the_limit_every_mutation_is_refused_and_changes_nothing(
+    route: Route, exhausted: tuple[Tenant, dict[str, UUID]]
+) -> None:
+    tenant, ids = exhausted
+    before = tables.dump(tenant.deployment)
+    path = route.path.format(**ids) + contract.query_for(route)
+    answer = tenant.deployment.request(route.method, path, tenant._headers(), contract.body_for(route))
+    assert (answer.status, answer.json["code"], answer.json["limit"]) == (429, "rate_limited", 100_000)
+    wait = int(answer.headers["retry-after"])
+    assert 3500 < wait <= 3600
+    assert answer.json["retry_after"] == wait
+    assert answer.headers["ratelimit-policy"] == '"mutations";q=100000;w=3600'
+    assert answer.headers["ratelimit"] == f'"mutations";r=0;t={wait}'
+    assert tables.changed(before, tables.dump(tenant.deployment)) == []
+
+
+def test_at_the_limit_reads_go_on(exhausted: tuple[Tenant, dict[str, UUID]]) -> None:
+    tenant, _ = exhausted
+    for route in ("status", "settings", "sources", "suggestions", "events"):
+        assert tenant.get(f"/v1/kb/{route}").status == 200
+
+
+def test_the_remaining_count_falls_by_one_a_mutation(ours: Tenant) -> None:
+    limit(ours, 3)
+    told = [ours.post("/v1/kb/settings", {}).headers["ratelimit"] for _ in range(3)]
+    assert [re.sub(r"t=\d+", "t", header) for header in told] == [f'"mutations";r={left};t' for left in (2, 1, 0)]
+    assert ours.post("/v1/kb/settings", {}).status == 429
+
+
+def test_refused_requests_are_not_counted(ours: Tenant) -> None:
+    ours.add("https://a.example")
+    suggestion = ours.get("/v1/kb/suggestions").json["items"][0]["id"]
+    ours.post(f"/v1/kb/suggestions/{suggestion}/dismiss")
+    limit(ours, 3)
+    for path, body, status in [
+        ("/v1/kb/sources", {"uri": "http://10.0.0.1/"}, 422),
+        ("/v1/kb/sources", {"uri": "https://b.example", "refresh_ttl_seconds": 1}, 422),
+        (f"/v1/kb/sources/{uuid4()}/queue", {"when": "now"}, 404),
+        (f"/v1/kb/suggestions/{suggestion}/approve", None, 409),
+        (f"/v1/kb/events/{uuid4()}/cancel", None, 404),
+    ] * 3:
+        assert ours.post(path, body).status == status
+    assert ours.read_only("POST", "/v1/kb/sources", {"uri": "https://b.example"}).status == 403
+    assert ours.post("/v1/kb/settings", {}).headers["ratelimit"].startswith('"mutations";r=0;')
+
+
+def test_sixteen_callers_over_http_get_exactly_what_is_left(crowd: Crowd, ours: Tenant) -> None:
+    limit(ours, 10)
+    answers = crowd.rush(lambda number: ours.post("/v1/kb/sources", {"uri": f"https://{number}.example"}))
+    assert sorted(answer.status for answer in answers) == [201] * 10 + [429] * 6
+    assert len(ours.get("/v1/kb/sources").json["items"]) == 10
+
+
+def test_over_the_plan_there_is_402_with_metric_limit_and_use(crowd: Crowd, shared: Deployment) -> None:
+    tenant = shared.tenant("free", plan="free")
+    tenant.post("/v1/kb/sources/batch", {"sources": [{"uri": f"https://e.example/{n}"} for n in range(20)]})
+    answers = crowd.rush(lambda number: tenant.post("/v1/kb/sources", {"uri": f"https://{number}.example"}))
+    assert sorted(answer.status for answer in answers) == [201] * 5 + [402] * 11
+    refusal = next(answer.json for answer in answers if answer.status == 402)
+    assert refusal["code"] == "quota_exceeded"
+    assert (refusal["metric"], refusal["limit"], refusal["used"]) == ("kb_sources", 25, 25)
+    before = tables.dump(shared)
+    assert tenant.post("/v1/kb/sources", {"uri": "https://more.example"}).status == 402
+    assert tables.changed(before, tables.dump(shared)) == []
+    assert tenant.post("/v1/kb/sources", {"uri": "https://e.example/0", "name": "Known"}).status == 200
+    over = tenant.post(
+        "/v1/kb/sources/batch", {"sources": [{"uri": "https://x.example"}, {"uri": "https://e.example/1"}]}
+    )
+    assert [result["status"] for result in over.json["results"]] == [402, 200]
+    assert over.json["results"][0]["problem"]["metric"] == "kb_sources"
+
+
+def test_a_quota_that_cannot_be_read_refuses_and_tells_nothing_of_why(ours: Tenant) -> None:
+    with tables.superuser(ours.deployment) as connection:
+        connection.execute("revoke select on plans from larder_app")
+        try:
+            answer = ours.post("/v1/kb/sources", {"uri": "https://a.example"})
+        finally:
+            connection.execute("grant select on plans to larder_app")
+    assert (answer.status, answer.json["code"]) == (500, "internal_error")
+    assert "plans" not in str(answer.json)
+    assert ours.get("/v1/kb/sources").json["items"] == []
