@@ -9,7 +9,7 @@ import pytest
 from tests.cases.report import Case, read_cases
 from tests.cases.ssrf_player import play
 
-LIBRARY = Path(__file__).parents[2] / "cases" / "ssrf.jsonl"
+LIBRARY = Path(__file__).parents[1] / "cases" / "ssrf.jsonl"
 
 
 @pytest.mark.parametrize("case", list(read_cases(LIBRARY)), ids=lambda case: case["id"])

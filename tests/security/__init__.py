@@ -1,0 +1,1 @@
+"""Attacks on Larder, tried for real."""
