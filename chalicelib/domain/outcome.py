@@ -53,7 +53,7 @@ class Outcome(StrEnum):
     TOO_LARGE = "too_large"
     DAMAGED_TEXT = "damaged_text"
     EMPTY = "empty"
-    MOSTLY_SECRET = "mostly_secret"  # noqa: S105 -- a status word
+    MOSTLY_SECRET = "mostly_secret"
     QUARANTINED = "quarantined"
     NEEDS_REVIEW = "needs_review"
     EMBEDDING_FAILED = "embedding_failed"
@@ -77,41 +77,3 @@ class Outcome(StrEnum):
     def is_gone(self) -> bool:
         """The server says that the page does not exist; the third in a row suggests to give the source up."""
         return self is Outcome.HTTP_404
-
-    @property
-    def was_attempted(self) -> bool:
-        """Something was tried, so ``last_attempt_at`` moves."""
-        return self is not Outcome.SKIPPED_INACTIVE
-
-
-_BY_STATUS = {
-    401: Outcome.HTTP_403,
-    403: Outcome.HTTP_403,
-    407: Outcome.HTTP_403,
-    404: Outcome.HTTP_404,
-    410: Outcome.HTTP_404,
-    408: Outcome.TIMEOUT,
-    429: Outcome.HTTP_429,
-    204: Outcome.EMPTY,
-    205: Outcome.EMPTY,
-}
-
-
-def of_http_status(status: int, *, conditional: bool) -> Outcome | None:
-    """Return what an answer's status code alone decides, or None if its body is a page to be read (200, 203).
-
-    ``conditional`` says whether the request carried a validator: a 304 that nobody asked for is a failure (spec 1.7),
-    and so is an answer that is no whole page (202, 206, a redirect that leads nowhere). Codes above 599 count as 5xx
-    (RFC 9110, 15).
-    """
-    if status in (200, 203):
-        return None
-    if status == 304 and conditional:
-        return Outcome.UNCHANGED
-    if status in _BY_STATUS:
-        return _BY_STATUS[status]
-    if status >= 500:
-        return Outcome.HTTP_5XX
-    if status >= 400:
-        return Outcome.HTTP_4XX
-    return Outcome.UNREACHABLE
