@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import shutil
+import sys
 import zipfile
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +23,17 @@ FUNCTIONS = {"APIHandler", "Tick", "Worker", "Ops"}
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Package:
-    return package(tmp_path_factory.mktemp("package"))
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy, so that an edit during the tests changes nothing in them."""
+    copy = tmp_path_factory.mktemp("source")
+    shutil.copytree(ROOT / "chalicelib", copy / "chalicelib")
+    shutil.copy(ROOT / "app.py", copy)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def made(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Package:
+    return package(tmp_path_factory.mktemp("package"), source)
 
 
 @pytest.fixture(scope="module")
@@ -144,19 +157,61 @@ def test_the_template_fits_what_cloudformation_reads_by_url(made: Package) -> No
     assert len(json.loads(made.template.read_text())["Resources"]) < 400  # SAM adds some; the limit is 500
 
 
-def test_the_archive_holds_the_app_with_its_data_and_no_dependency(made: Package) -> None:
+def test_the_archive_holds_the_app_with_its_data_and_no_dependency(source: Path, made: Package) -> None:
     with zipfile.ZipFile(made.code) as archive:
         inside = set(archive.namelist())
     sources = {
-        str(path.relative_to(ROOT))
-        for path in (ROOT / "chalicelib").rglob("*")
+        str(path.relative_to(source))
+        for path in (source / "chalicelib").rglob("*")
         if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".pyc"
     }
     assert {"app.py", *sources} == {name for name in inside if not name.startswith("chalice/")}
     assert {name for name in inside if name.startswith("chalice/")} == {"chalice/__init__.py", "chalice/app.py"}
 
 
-def test_packaging_again_gives_the_same_content(made: Package, tmp_path: Path) -> None:
-    again = package(tmp_path)
+def test_packaging_again_gives_the_same_content(source: Path, made: Package, tmp_path: Path) -> None:
+    again = package(tmp_path, source)
     assert content_digest(again.code) == content_digest(made.code)
     assert content_digest(again.template) == content_digest(made.template)
+
+
+def canonical(name: str) -> str:
+    """One spelling of a distribution's name (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def pins(file: str) -> dict[str, str]:
+    """Versions by canonical name. A line that is no pin fails."""
+    lines = [line.partition("#")[0].strip() for line in (ROOT / file).read_text(encoding="utf-8").splitlines()]
+    found = {}
+    for line in lines:
+        if line and not line.startswith("-r "):
+            match = re.fullmatch(r"([\w.-]+)(?:\[[\w,]+\])?==([\w.]+)", line)
+            assert match, f"{file}: {line}"
+            found[canonical(match[1])] = match[2]
+    return found
+
+
+def imports(path: Path) -> set[str]:
+    """Top-level names that a file imports, absolute imports alone."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom) and node.level == 0]
+    return {name.partition(".")[0] for name in names}
+
+
+def test_every_package_that_the_code_imports_is_a_pinned_requirement(source: Path) -> None:
+    provided, pinned = packages_distributions(), pins("requirements.txt").keys()
+    at_home = sys.stdlib_module_names | {"app", "chalicelib"}
+    in_the_image = {"boto3", "botocore", "mypy_boto3_sqs"}  # the last for types alone
+    for path in [source / "app.py", *(source / "chalicelib").rglob("*.py")]:
+        for name in imports(path) - at_home - in_the_image:
+            distributions = {canonical(found) for found in provided.get(name, [])}
+            assert distributions & pinned, f"{path.relative_to(source)} imports {name}: not in requirements.txt"
+
+
+def test_every_requirement_is_pinned_as_the_constraints_say() -> None:
+    constraints = pins("constraints.txt")
+    for file in ("requirements.txt", "requirements-dev.txt"):
+        assert pins(file).items() <= constraints.items()
+    assert pins("requirements-emulator.txt")["ministack"]
