@@ -1,0 +1,334 @@
+"""Tenants never see each other: the database itself holds them apart, whatever a statement asks for."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.types.json import Jsonb
+
+from chalicelib import bootstrap
+from tests.api.furniture import furnish
+from tests.integration.any_row import make_row
+from tests.postgres import TestServer
+from tests.tenants import Deployment, Tenant
+
+ROLES = ["larder_app", "larder_worker"]
+SHARED = {"plans", "embedding_cache", "host_leases", "scheduler_state", "schema_migrations"}
+"""Tables that no tenant owns. A table that is neither here nor has a tenant is a mistake."""
+
+READS = {("larder_worker", "tenants"), ("larder_worker", "kb_sources")}
+"""What the dispatcher must read across tenants to know who is due: settings and sources, never a text."""
+
+WORK = ("kb_events", "kb_run_queue", "kb_night_use")
+CHAINS = ("evaluation_segments", "policy_evaluations")
+WRITES = {("larder_worker", name) for name in (*WORK, *CHAINS)}
+"""The work itself, which the dispatcher hands out for everybody, and the chains of decisions, which it seals."""
+
+LOOKED_UP = {"tenants", "api_tokens", "kb_chunks", "kb_sources"}
+"""What the owner reads: it makes tenants and tokens, and it may become the role of the two look-ups."""
+
+
+@dataclass
+class House:
+    """Two tenants, each with a row in every tenant table."""
+
+    deployment: Deployment
+    ours: Tenant
+    theirs: Tenant
+    their_ids: dict[str, UUID]
+    tables: dict[str, sql.Identifier]
+
+    @contextmanager
+    def acting(self, role: str, tenant: UUID | str | None) -> Iterator[psycopg.Connection[Any]]:
+        """A transaction as ``role`` in which ``tenant`` is set; undone at the end."""
+        url = self.deployment.server.url(self.deployment.database_name, role)
+        with psycopg.connect(url, prepare_threshold=None) as connection:
+            if tenant is not None:
+                connection.execute("select set_config('larder.tenant_id', %s, true)", (str(tenant),))
+            yield connection
+            connection.rollback()
+
+    def super(self, statement: Any, *values: Any) -> list[Any]:
+        with self.acting("postgres", None) as connection:
+            return connection.execute(statement, values).fetchall()
+
+
+@pytest.fixture(scope="module")
+def house(server: TestServer) -> Iterator[House]:
+    deployment = Deployment(server, server.create())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bootstrap, "outside", lambda: deployment.outside)
+        ours, theirs = deployment.tenant("ours"), deployment.tenant("theirs")
+        furnish(ours)
+        house = House(deployment, ours, theirs, furnish(theirs), {})
+        house.tables = {table: sql.Identifier(column) for table, column in house.super(_TENANT_TABLES)}
+        for tenant in (ours, theirs):
+            _fill(house, tenant)
+        yield house
+    deployment.close()
+    server.drop(deployment.database_name)
+
+
+_TENANT_TABLES = """
+select table_name, case table_name when 'tenants' then 'id' else 'tenant_id' end
+  from information_schema.tables t
+ where table_schema = 'public' and table_type = 'BASE TABLE'
+   and (table_name = 'tenants'
+     or exists (select from information_schema.columns c
+                 where c.table_schema = 'public' and c.table_name = t.table_name and c.column_name = 'tenant_id'))
+"""
+
+
+def _fill(house: House, tenant: Tenant) -> None:
+    """A row in every table that has none of the tenant's: without one the tests below would prove nothing about it."""
+    url = house.deployment.server.url(house.deployment.database_name, "postgres")
+    with psycopg.connect(url, autocommit=True) as connection:
+        for table, column in house.tables.items():
+            found = connection.execute(statement("select from {table} where {tenant} = %s", house, table), (tenant.id,))
+            if not found.fetchall():
+                make_row(connection, table, column, tenant.id)
+
+
+def statement(text: str, house: House, table: str) -> sql.Composed:
+    return sql.SQL(text).format(table=sql.Identifier(table), tenant=house.tables[table])
+
+
+def attempt(connection: psycopg.Connection[Any], query: Any, *values: Any) -> int:
+    """How many rows it touched; none if the role may not even try."""
+    try:
+        with connection.transaction():
+            return connection.execute(query, values).rowcount
+    except psycopg.errors.InsufficientPrivilege:
+        return 0
+
+
+def test_both_tenants_have_a_row_in_every_tenant_table(house: House) -> None:
+    assert len(house.tables) >= 11
+    for table in house.tables:
+        for tenant in (house.ours, house.theirs):
+            assert house.super(statement("select from {table} where {tenant} = %s", house, table), tenant.id), table
+
+
+def test_every_table_belongs_to_tenants_or_is_known_to_be_shared(house: House) -> None:
+    every = {name for (name,) in house.super("select tablename from pg_tables where schemaname = 'public'")}
+    assert every - set(house.tables) == SHARED
+
+
+def test_every_tenant_table_forces_row_level_security_upon_its_owner_too(house: House) -> None:
+    rows = house.super(
+        "select relname, relrowsecurity, relforcerowsecurity from pg_class where relname = any (%s)", list(house.tables)
+    )
+    assert sorted(rows) == sorted((table, True, True) for table in house.tables)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_nobody_reads_another_tenants_row(role: str, house: House) -> None:
+    with house.acting(role, house.ours.id) as connection:
+        for table in house.tables:
+            query = statement("select from {table} where {tenant} is distinct from %s", house, table)
+            seen = attempt(connection, query, house.ours.id)
+            assert (seen > 0) == ((role, table) in READS | WRITES), table
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_everybody_reads_what_is_the_tenants_own(role: str, house: House) -> None:
+    with house.acting(role, house.ours.id) as connection:
+        for table in ("tenants", "kb_sources", "kb_versions", "kb_chunks", "kb_suggestions", "kb_events"):
+            assert attempt(
+                connection, statement("select from {table} where {tenant} = %s", house, table), house.ours.id
+            )
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_nobody_changes_or_deletes_another_tenants_row(role: str, house: House) -> None:
+    with house.acting(role, house.ours.id) as connection:
+        for table in house.tables:
+            change = statement("update {table} set {tenant} = {tenant} where {tenant} = %s", house, table)
+            delete = statement("delete from {table} where {tenant} = %s", house, table)
+            touched = [attempt(connection, query, house.theirs.id) for query in (change, delete)]
+            assert any(touched) == ((role, table) in WRITES), table
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_nobody_gives_a_row_to_another_tenant(role: str, house: House) -> None:
+    for table in house.tables:
+        if (role, table) in WRITES:
+            continue
+        query = statement("update {table} set {tenant} = %s where {tenant} = %s", house, table)
+        with house.acting(role, house.ours.id) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute(query, (house.theirs.id, house.ours.id))
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_nobody_makes_a_row_for_another_tenant(role: str, house: House) -> None:
+    for table in house.tables:
+        if (role, table) in WRITES:
+            continue
+        ((row,),) = house.super(
+            statement("select to_jsonb(t) from {table} t where {tenant} = %s limit 1", house, table), house.theirs.id
+        )
+        query = _insert(house, table)
+        with house.acting(role, house.ours.id) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute(query, (Jsonb(row),))
+
+
+def _insert(house: House, table: str) -> sql.Composed:
+    """A copy of a row from JSON; columns that the database fills by itself are left to it."""
+    columns = house.super(
+        "select column_name from information_schema.columns where table_schema = 'public' and table_name = %s "
+        "and is_generated = 'NEVER' and is_identity = 'NO' order by ordinal_position",
+        table,
+    )
+    names = sql.SQL(", ").join(sql.Identifier(name) for (name,) in columns)
+    return sql.SQL("insert into {t} ({names}) select {names} from jsonb_populate_record(null::{t}, %s)").format(
+        t=sql.Identifier(table), names=names
+    )
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("tenant", [None, "", str(uuid4())], ids=["unset", "empty", "unknown"])
+def test_without_a_tenant_there_is_nothing_to_see(role: str, tenant: str | None, house: House) -> None:
+    with house.acting(role, tenant) as connection:
+        for table in house.tables:
+            seen = attempt(connection, statement("select from {table}", house, table))
+            assert (seen > 0) == ((role, table) in READS | WRITES), table
+
+
+def test_a_setting_that_is_no_uuid_is_an_error_and_no_way_in(house: House) -> None:
+    for wrong in ("x", "*", "' or true --"):
+        with house.acting("larder_app", wrong) as connection, pytest.raises(psycopg.errors.InvalidTextRepresentation):
+            connection.execute("select from kb_sources")
+
+
+def test_the_tenant_ends_with_its_transaction(house: House) -> None:
+    database = house.deployment.outside.database
+    with database.transaction(house.ours.id) as tx:
+        assert tx.value("sources.count_active", tenant_id=house.ours.id) > 0
+    with database.transaction() as tx:
+        assert tx.value("sources.count_active", tenant_id=house.ours.id) == 0
+    with pytest.raises(ZeroDivisionError), database.transaction(house.ours.id):
+        raise ZeroDivisionError
+    with database.transaction() as tx:
+        assert tx.value("sources.count_active", tenant_id=house.ours.id) == 0
+
+
+def test_the_owner_is_bound_too_and_reads_no_more_than_its_commands_need(house: House) -> None:
+    with house.acting("larder_owner", house.ours.id) as connection:
+        for table in house.tables:
+            seen = attempt(connection, statement("select from {table}", house, table))
+            assert (seen > 0) == (table in LOOKED_UP), table
+
+
+# --- Roles ---
+
+
+@pytest.mark.parametrize("role", [*ROLES, "larder_reader"])
+def test_no_role_of_the_functions_can_step_out_of_its_bounds(role: str, house: House) -> None:
+    ((row,),) = house.super("select to_jsonb(r) from pg_roles r where rolname = %s", role)
+    powers = ("rolsuper", "rolbypassrls", "rolcreaterole", "rolcreatedb", "rolreplication")
+    assert [row[power] for power in powers] == [False] * 5
+    assert row["rolcanlogin"] == (role != "larder_reader")
+    memberships = house.super("select roleid::regrole::text from pg_auth_members where member = %s::regrole", role)
+    assert memberships == []
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_the_functions_roles_own_nothing_and_make_nothing(role: str, house: House) -> None:
+    owned = house.super(
+        "select relname from pg_class where relowner = %(r)s::regrole union all "
+        "select proname from pg_proc where proowner = %(r)s::regrole union all "
+        "select typname from pg_type where typowner = %(r)s::regrole union all "
+        "select nspname from pg_namespace where nspowner = %(r)s::regrole".replace("%(r)s", f"'{role}'")
+    )
+    assert owned == []
+    for attempt_at in (
+        "create table mine (x integer)",
+        "create function mine() returns integer language sql as 'select 1'",
+        "drop policy own_tenant on kb_sources",
+        "alter table kb_sources disable row level security",
+        "alter table kb_sources no force row level security",
+        "set role larder_owner",
+        "set session authorization larder_owner",
+        "truncate kb_sources",
+        "copy kb_sources to program 'cat'",
+    ):
+        with house.acting(role, house.ours.id) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute(attempt_at)
+
+
+def test_nothing_is_granted_to_everybody(house: House) -> None:
+    open_tables = house.super(
+        "select table_name from information_schema.role_table_grants "
+        "where grantee = 'PUBLIC' and table_schema = 'public'"
+    )
+    assert open_tables == []
+    assert house.super("select has_schema_privilege('public', 'public', 'create')") == [(False,)]
+
+
+def test_row_security_cannot_be_switched_off_for_a_read(house: House) -> None:
+    with house.acting("larder_app", house.ours.id) as connection:
+        connection.execute("set local row_security = off")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("select from kb_sources")
+
+
+# --- The two functions that run with other rights ---
+
+
+def test_they_are_the_two_look_ups_with_a_pinned_search_path_and_for_the_api_alone(house: House) -> None:
+    rows = house.super(
+        "select distinct regexp_replace(proname, '_v[0-9]+$', ''), proowner::regrole::text, proconfig from pg_proc "
+        "where prosecdef and pronamespace = 'public'::regnamespace order by 1"
+    )
+    pinned = ["search_path=pg_catalog, public"]
+    assert rows == [("find_token", "larder_reader", pinned), ("search_words", "larder_reader", pinned)]
+    allowed = house.super(
+        "select distinct r.rolname from pg_proc p, pg_roles r where p.prosecdef "
+        "and p.pronamespace = 'public'::regnamespace and not r.rolsuper and r.rolname not like 'pg\\_%%' "
+        "and has_function_privilege(r.oid, p.oid, 'execute') and not pg_has_role(r.oid, p.proowner, 'usage')"
+    )
+    assert allowed == [("larder_app",)]
+
+
+def test_a_token_is_found_by_its_exact_hash_alone(house: House) -> None:
+    digest = hashlib.sha256(house.theirs.api_token.encode()).digest()
+    wrong: list[bytes | None] = [digest[:-1], digest + b"\0", b"", None, bytes(32), digest.hex().encode(), digest[::-1]]
+    with house.acting("larder_app", None) as connection:
+
+        def find(value: bytes | None) -> list[Any]:
+            return connection.execute("select tenant_id, class from find_token_v1(%s)", (value,)).fetchall()
+
+        assert find(digest) == [(house.theirs.id, "api")]
+        assert [find(value) for value in wrong] == [[]] * len(wrong)
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("select token_hash from api_tokens")
+
+
+def test_a_revoked_token_is_not_found(house: House) -> None:
+    token = house.deployment.tenant("revoked").api_token
+    digest = hashlib.sha256(token.encode()).digest()
+    with house.acting("postgres", None) as connection:
+        connection.execute("update api_tokens set revoked_at = now() where token_hash = %s", (digest,))
+        assert connection.execute("select from find_token_v1(%s)", (digest,)).fetchall() == []
+
+
+@pytest.mark.parametrize("words", ["kettle", "kettle or whistles", "-nothing", "blue red kettle whistles"])
+def test_the_keyword_search_finds_the_set_tenants_chunks_alone(words: str, house: House) -> None:
+    own = house.super("select row_id from kb_chunks where tenant_id = %s", house.ours.id)
+    everything = "select row_id from search_words_v1(%s, null, 100)"
+    with house.acting("larder_app", house.ours.id) as connection:
+        found = connection.execute(everything, (words,)).fetchall()
+        assert set(found) <= set(own)
+        theirs = "select row_id from search_words_v1(%s, %s, 100)"
+        assert connection.execute(theirs, (words, [house.their_ids["source_id"]])).fetchall() == []
+    for unset in (None, ""):
+        with house.acting("larder_app", unset) as connection:
+            assert connection.execute(everything, (words,)).fetchall() == []
