@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -18,7 +19,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from infra import model
+from infra import layer_check, model
 from infra.package import ROOT
 
 PYTHON = "3.13"
@@ -60,7 +61,7 @@ class LayerError(Exception):
 
 
 def build(out: Path, architecture: str = "x86_64") -> Path:
-    """Build ``out``/layer.zip and return it. Raises LayerError if it is too large for Lambda.
+    """Build ``out``/layer.zip and return it. Raises LayerError if it is too large for Lambda or lacks something.
 
     The archive depends on the pins alone: same pins, same bytes.
     """
@@ -71,7 +72,15 @@ def build(out: Path, architecture: str = "x86_64") -> Path:
     _install(packages, MACHINES[architecture])
     _prune(packages)
     shutil.copytree(model.lay(), layer / "model")
-    _compile(layer)
+    python = compiler()
+    if python is None:
+        print(
+            f"no Python {PYTHON} here: the layer goes unchecked and without byte code, so functions start more slowly"
+        )
+    else:
+        _compile(layer, python)
+        if platform.machine() == MACHINES[architecture] and (fault := layer_check.check(layer, python)):
+            raise LayerError(f"the layer is not enough for Larder:\n{fault}")
     _check_size(layer)
     return _archive(layer, out / "layer.zip")
 
@@ -104,12 +113,8 @@ def _prune(packages: Path) -> None:
                 path.unlink(missing_ok=True)
 
 
-def _compile(layer: Path) -> None:
+def _compile(layer: Path, python: str) -> None:
     """Byte code makes imports three to five times faster, since a layer is read-only and can't keep any itself."""
-    python = compiler()
-    if python is None:
-        print(f"no Python {PYTHON} here: the layer goes without byte code and its functions start more slowly")
-        return
     command = [
         python,
         "-m",
