@@ -1,0 +1,239 @@
+"""The text of an HTML page as its reader sees it (spec 1.7, "Text form").
+
+Block elements end a line and inline elements add nothing; a run of blanks is one space and a run of blank lines one
+line end; ``pre`` keeps its lines and indentation; the cells of a row stand in one line, ``Plan | Price``. The title
+stands apart. Of links the text is kept, of buttons and options too, each in a line of its own.
+
+Not text: script, style, noscript, template, svg, comments, what frames and media show when they can't be shown, and
+``alt`` of images for the same reason. What is hidden (`chalicelib.fetching.hidden_style`) is dropped, and counted if it
+had text; ``keep_hidden`` keeps it, for pages that fold their answers away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from chalicelib.fetching.hidden_style import Concealment, HiddenClasses, conceals, reveals
+from chalicelib.fetching.html_events import parse_html
+from chalicelib.fetching.text_lines import Lines
+
+_BLOCKS = (
+    "address article aside blockquote body button caption center dd details dialog dir div dl dt fieldset figcaption "
+    "figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol optgroup option p "
+    "search section select summary tbody tfoot thead ul"
+)
+_PREFORMATTED = "pre listing xmp plaintext textarea"
+_DROPPED = (
+    "script noscript template svg iframe noembed noframes audio video canvas datalist annotation annotation-xml applet"
+)
+# Where one of these opens inside svg, HTML has left it (HTML standard, "any other start tag" in foreign content).
+_LEAVE_SVG = (
+    "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta "
+    "nobr ol p pre ruby s small span strong strike sub sup table tt u ul var"
+)
+_LEAVES_SVG = frozenset(_LEAVE_SVG.split())
+_HTML_IN_SVG = frozenset({"foreignobject", "desc", "title"})
+_NEVER_HIDDEN = frozenset({"html", "body", "head", "title", "meta", "link", "style", "br"})
+"""A page that hides itself whole waits for its script to show it."""
+
+AtEnd = Callable[[], None] | None
+
+
+class HtmlText:
+    """Receives the events of `parse_html` and of XHTML inside feeds."""
+
+    def __init__(self, *, keep_hidden: bool = False) -> None:
+        self.lines = Lines()
+        self.title: str | None = None
+        self.language: str | None = None
+        self.canonical_url: str | None = None
+        self.description: str | None = None
+        self.hidden_removed = 0
+        self.depth = 0
+        self._keep_hidden = keep_hidden
+        self._hidden_classes = HiddenClasses()
+        self._at_end: list[AtEnd] = []  # of every open element
+        self._dropping = ""  # why text is dropped here: a Concealment or a tag
+        self._is_counted = False
+        self._in_svg_html = 0
+        self._aside: list[str] | None = None  # takes the text of title and style
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
+        """See `Sink`."""
+        self.depth += 1
+        if self._dropping:
+            self._at_end.append(self._start_in_dropped(tag, attributes))
+            return
+        if attributes and not self._keep_hidden and (why := self._concealment(tag, attributes)):
+            self._at_end.append(self._drop(why))
+            return
+        begin = _STARTS.get(tag)  # as `_begin`, without its call: most of the time goes here
+        self._at_end.append(begin(self, attributes) if begin else None)
+
+    def end(self, tag: str) -> None:
+        """See `Sink`."""
+        self.depth -= 1
+        if self._at_end and (at_end := self._at_end.pop()):
+            at_end()
+
+    def data(self, text: str) -> None:
+        """See `Sink`."""
+        if self._dropping:
+            if not self._is_counted and self._dropping in ("gone", "font-size", "visibility") and not text.isspace():
+                self.hidden_removed += 1
+                self._is_counted = True
+        elif self._aside is not None:
+            self._aside.append(text)
+        else:
+            self.lines.add(text)
+
+    def close(self) -> None:
+        """See `Sink`."""
+
+    def flatten(self) -> None:
+        """See `Sink`. What is hidden stays hidden, to the end."""
+        self._at_end = [None] * len(self._at_end)
+
+    def _concealment(self, tag: str, attributes: Mapping[str, str]) -> Concealment:
+        if tag in _NEVER_HIDDEN:
+            return ""
+        if "hidden" in attributes or "popover" in attributes or attributes.get("aria-hidden", "").lower() == "true":
+            return "gone"
+        if tag == "dialog" and "open" not in attributes:
+            return "gone"
+        if (tag, attributes.get("class", ""), attributes.get("id", "")) in self._hidden_classes:
+            return "gone"
+        return conceals(attributes["style"]) if "style" in attributes else ""
+
+    def _drop(self, why: str) -> Callable[[], None]:
+        """Drop text until the element ends."""
+        before = self._dropping
+        self._dropping, self._is_counted = why, False
+
+        def restore() -> None:
+            self._dropping = before
+
+        return restore
+
+    def _begin(self, tag: str, attributes: Mapping[str, str]) -> AtEnd:
+        begin = _STARTS.get(tag)
+        return begin(self, attributes) if begin else None
+
+    def _start_in_dropped(self, tag: str, attributes: Mapping[str, str]) -> AtEnd:
+        why = self._dropping
+        if why == "svg":
+            if tag in _HTML_IN_SVG:
+                self._in_svg_html += 1
+                return self._leave_svg_html
+            if tag in _LEAVES_SVG and not self._in_svg_html:
+                self._dropping = ""
+                return self._begin(tag, attributes)
+        elif why in ("font-size", "visibility") and reveals(attributes.get("style", ""), why):
+            return _both(self._drop(""), self._begin(tag, attributes))
+        return None
+
+    def _leave_svg_html(self) -> None:
+        self._in_svg_html -= 1
+
+    def _block(self, _: Mapping[str, str]) -> AtEnd:
+        self.lines.end_line()
+        return self.lines.end_line
+
+    def _break(self, _: Mapping[str, str]) -> AtEnd:
+        self.lines.break_line()
+        return None
+
+    def _preformatted(self, _: Mapping[str, str]) -> AtEnd:
+        self.lines.open_preformatted()
+        return self.lines.close_preformatted
+
+    def _table(self, _: Mapping[str, str]) -> AtEnd:
+        self.lines.open_table()
+        return self.lines.close_table
+
+    def _row(self, _: Mapping[str, str]) -> AtEnd:
+        self.lines.open_row()
+        return self.lines.close_row
+
+    def _cell(self, _: Mapping[str, str]) -> AtEnd:
+        self.lines.open_cell(is_heading=False)
+        return None
+
+    def _heading_cell(self, _: Mapping[str, str]) -> AtEnd:
+        self.lines.open_cell(is_heading=True)
+        return None
+
+    def _title(self, _: Mapping[str, str]) -> AtEnd:
+        if self.title is not None:
+            return self._drop("title")
+        self._aside = []
+        return self._end_title
+
+    def _end_title(self) -> None:
+        self.title = "".join(self._aside or ())
+        self._aside = None
+
+    def _style(self, attributes: Mapping[str, str]) -> AtEnd:
+        if attributes.get("media", "all").strip().lower() not in ("all", "screen", ""):
+            return self._drop("style")
+        self._aside = []
+        return self._end_style
+
+    def _end_style(self) -> None:
+        self._hidden_classes.add_sheet("".join(self._aside or ()))
+        self._aside = None
+
+    def _html(self, attributes: Mapping[str, str]) -> AtEnd:
+        self.language = self.language or attributes.get("lang") or attributes.get("xml:lang")
+        return self._block(attributes)
+
+    def _meta(self, attributes: Mapping[str, str]) -> AtEnd:
+        name = (attributes.get("name") or attributes.get("property") or "").lower()
+        if name == "description" or (name == "og:description" and not self.description):
+            self.description = attributes.get("content") or self.description
+        return None
+
+    def _link(self, attributes: Mapping[str, str]) -> AtEnd:
+        if "canonical" in attributes.get("rel", "").lower().split():
+            self.canonical_url = self.canonical_url or attributes.get("href")
+        return None
+
+
+def _both(last: Callable[[], None], first: AtEnd) -> AtEnd:
+    def at_end() -> None:
+        if first:
+            first()
+        last()
+
+    return at_end
+
+
+Start = Callable[[HtmlText, Mapping[str, str]], AtEnd]
+
+
+def _dropping(tag: str) -> Start:
+    return lambda page, _: page._drop(tag)
+
+
+_STARTS: dict[str, Start] = {
+    **dict.fromkeys(_BLOCKS.split(), HtmlText._block),
+    **dict.fromkeys(_PREFORMATTED.split(), HtmlText._preformatted),
+    **{tag: _dropping(tag) for tag in _DROPPED.split()},
+    "br": HtmlText._break,
+    "table": HtmlText._table,
+    "tr": HtmlText._row,
+    "td": HtmlText._cell,
+    "th": HtmlText._heading_cell,
+    "title": HtmlText._title,
+    "style": HtmlText._style,
+    "html": HtmlText._html,
+    "meta": HtmlText._meta,
+    "link": HtmlText._link,
+}
+
+
+def read_html(text: str, *, keep_hidden: bool = False) -> HtmlText:
+    """Read a page or a fragment; the text is in ``lines``. Raises nothing and takes linear time."""
+    page = HtmlText(keep_hidden=keep_hidden)
+    parse_html(text, page)
+    return page
