@@ -16,7 +16,7 @@ from uuid import UUID, uuid4
 
 import psycopg
 
-from chalicelib.services import search
+from chalicelib.services import enforcement, search
 from chalicelib.services.tokens import Principal
 from tests import postgres
 from tests.tenants import Deployment
@@ -84,14 +84,25 @@ def fill(deployment: Deployment, tenant: UUID, chunks: int) -> None:
             (source, tenant, NOW, chunks, NOW),
         )
         statement = (
-            "copy kb_chunks (tenant_id, source_id, chunk_id, chunk_index, overlap, text, embedding_model, embedding,"
+            "copy kb_chunks (tenant_id, source_id, chunk_id, chunk_index, overlap, text, content_hash, embedding_model, embedding,"
             " system_time) from stdin"
         )
         with cursor.copy(statement) as copy:
             for number in range(chunks):
                 words = random.Random(number).choices(WORDS, k=120)
                 embedding = "[" + ",".join(f"{value:.4f}" for value in vector(number)) + "]"
-                row = (tenant, source, uuid4(), number, 0, " ".join(words)[:1200], "bench", embedding, f"[{NOW},)")
+                row = (
+                    tenant,
+                    source,
+                    uuid4(),
+                    number,
+                    0,
+                    " ".join(words)[:1200],
+                    str(number),
+                    "bench",
+                    embedding,
+                    f"[{NOW},)",
+                )
                 copy.write_row(row)
 
 
@@ -111,7 +122,8 @@ def ask(deployment: Deployment, tenant: UUID, mode: Any, number: int, at: dateti
     query = " ".join(random.Random(number).choices(WORDS, k=3))
     question = search.Question(query, 10, mode, at)
     who = Principal(tenant, tenant, True)
-    return lambda: search.search(outside, who, question, NOW)
+    reading = enforcement.reading(outside, who, role=None, purpose=None, trace_id="bench")
+    return lambda: search.search(outside, who, reading, question, NOW)
 
 
 def recall(deployment: Deployment, tenant: UUID, queries: int) -> float:
@@ -119,7 +131,7 @@ def recall(deployment: Deployment, tenant: UUID, queries: int) -> float:
     with connect(deployment) as connection:
         connection.execute("set enable_indexscan = off")
         for number in range(queries):
-            found = {hit.chunk_id for hit in ask(deployment, tenant, "vector", number)().hits}
+            found = {hit.candidate.chunk_id for hit in ask(deployment, tenant, "vector", number)().hits}
             wanted = connection.execute(
                 "select chunk_id from kb_chunks where tenant_id = %s order by embedding <=> %s::vector limit 10",
                 (tenant, str(vector(1_000_000 + number))),

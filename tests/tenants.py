@@ -119,6 +119,7 @@ class Deployment:
         """The composition root's own parts, with a queue in memory and a quick embedder."""
         environment = {
             "DATABASE_URL": self.server.url(self.database_name, role),
+            "LARDER_KEYS": str(self.server.keys),
             "KB_MUTATIONS_PER_HOUR": "100000",
             **self.environment,
         }

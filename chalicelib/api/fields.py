@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
@@ -80,3 +80,6 @@ PageLimit = Annotated[int, Field(ge=1, le=200), BeforeValidator(_digits)]
 
 VersionNumber = Annotated[int, Field(ge=1, le=2_147_483_647), BeforeValidator(_digits)]
 """The number of a version, from 1."""
+
+Purpose = Literal["operational", "training_data", "audit_review", "compliance_export"]
+"""What a read is for (spec 2.1)."""

@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import Field
 
 from chalicelib.api import fields
+from chalicelib.api.reading import reading_of
 from chalicelib.api.resource import Answer, Call, Nothing, Output, Query, Resource
 from chalicelib.services import history as service
 from chalicelib.storage.versions import Version
@@ -27,6 +28,8 @@ class TextQuery(Query):
     """As of when; left out, now."""
 
     at: fields.Instant | None = None
+    role: fields.Name | None = None
+    purpose: fields.Purpose | None = None
 
 
 class DiffQuery(Query):
@@ -34,6 +37,8 @@ class DiffQuery(Query):
 
     from_: Annotated[fields.VersionNumber | None, Field(alias="from")] = None
     to: fields.VersionNumber | None = None
+    role: fields.Name | None = None
+    purpose: fields.Purpose | None = None
 
 
 class VersionOut(Output):
@@ -64,11 +69,13 @@ class VersionPage(Output):
 
 
 class TextOut(Output):
-    """The text of a version."""
+    """The text of a version; ``withheld`` chunks of it are a placeholder, warnings are the firewall's."""
 
     at: datetime
     version: VersionOut
     text: str
+    withheld: int
+    policy_warnings: list[str]
 
 
 class ChangeOut(Output):
@@ -135,8 +142,17 @@ def list_versions(call: Call[Nothing, VersionQuery]) -> Answer:
 def show_text(call: Call[Nothing, TextQuery]) -> Answer:
     """Show what a source said at an instant."""
     instant = call.query.at or call.now
-    found = service.text_at(call.outside, call.who, call.ids["source_id"], instant)
-    return Answer(TextOut(at=instant, version=shown(found.version), text=found.text))
+    reading = reading_of(call, call.query.role, call.query.purpose)
+    found = service.text_at(call.outside, call.who, reading, call.ids["source_id"], instant, call.now)
+    return Answer(
+        TextOut(
+            at=instant,
+            version=shown(found.version),
+            text=found.text,
+            withheld=found.withheld,
+            policy_warnings=found.warnings,
+        )
+    )
 
 
 @history.route(
@@ -149,8 +165,10 @@ def show_text(call: Call[Nothing, TextQuery]) -> Answer:
 )
 def show_diff(call: Call[Nothing, DiffQuery]) -> Answer:
     """Show what changed between two versions."""
+    query = call.query
+    reading = reading_of(call, query.role, query.purpose)
     older, newer, found = service.compare(
-        call.outside, call.who, call.ids["source_id"], call.query.from_, call.query.to
+        call.outside, call.who, reading, call.ids["source_id"], query.from_, query.to, call.now
     )
     names = (f"version {older.version.version}", f"version {newer.version.version}")
     return Answer(

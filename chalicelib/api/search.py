@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import Field
 
 from chalicelib.api import fields
+from chalicelib.api.reading import reading_of
 from chalicelib.api.resource import Answer, Call, Input, NoQuery, Output, Resource
 from chalicelib.services import search as service
 
@@ -23,6 +24,20 @@ class SearchIn(Input):
     mode: Literal["hybrid", "vector", "keyword"] = "hybrid"
     at: fields.Instant | None = None
     source_ids: Annotated[list[fields.Uuid], Field(min_length=1, max_length=200)] | None = None
+    role: fields.Name | None = None
+    purpose: fields.Purpose | None = None
+
+
+class ProofOut(Output):
+    """Shows later that the firewall let this chunk pass; ``mac`` is over the RFC 8785 form of the rest."""
+
+    chunk_id: UUID
+    decision: str
+    evaluated_at: datetime
+    policy_digest: str
+    context: dict[str, str]
+    key_id: str
+    mac: str
 
 
 class HitOut(Output):
@@ -39,6 +54,8 @@ class HitOut(Output):
     stale: bool
     score: float
     text: str
+    policy_warning: str | None
+    proof: ProofOut
 
 
 class SearchOut(Output):
@@ -53,4 +70,11 @@ def search_kb(call: Call[SearchIn, NoQuery]) -> Answer:
     """Search the current chunks of active sources, or those of an earlier instant."""
     body = call.body
     question = service.Question(body.query, body.limit, body.mode, body.at, body.source_ids)
-    return Answer(SearchOut.model_validate(service.search(call.outside, call.who, question, call.now)))
+    found = service.search(call.outside, call.who, reading_of(call, body.role, body.purpose), question, call.now)
+    return Answer(SearchOut(hits=[_shown(hit) for hit in found.hits], degraded=found.degraded))
+
+
+def _shown(hit: service.Hit) -> HitOut:
+    candidate = hit.candidate
+    columns = {name: getattr(candidate, name) for name in HitOut.model_fields if hasattr(candidate, name)}
+    return HitOut(**columns, policy_warning=hit.policy_warning, proof=ProofOut.model_validate(hit.proof))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from chalicelib.domain.chunking import Chunk
+from chalicelib.domain.chunking import Chunk, content_hash
 from chalicelib.storage.versions import OpenChunk
 
 
@@ -18,6 +18,7 @@ class NewRow:
     chunk_index: int
     overlap: int
     text: str
+    content_hash: str
     reuse: int | None
 
 
@@ -48,5 +49,6 @@ def plan(current: Sequence[OpenChunk], chunks: Sequence[Chunk], ids: Sequence[UU
         if row is not None and (row.chunk_id, row.overlap, row.text) == (ident, chunk.overlap, chunk.text):
             kept.add(row.row_id)
         else:
-            new.append(NewRow(ident, index, chunk.overlap, chunk.text, by_text.get(chunk.text)))
+            reuse = by_text.get(chunk.text)
+            new.append(NewRow(ident, index, chunk.overlap, chunk.text, content_hash(chunk.body), reuse))
     return ChunkPlan([row.row_id for row in current if row.row_id not in kept], new)

@@ -7,7 +7,10 @@ from datetime import datetime
 from uuid import UUID
 
 from chalicelib.domain.diff import Diff, diff
+from chalicelib.domain.policy import Policy
 from chalicelib.errors import NotFound
+from chalicelib.services import enforcement
+from chalicelib.services.enforcement import Reading
 from chalicelib.services.outside import Outside
 from chalicelib.services.sources import require
 from chalicelib.services.tokens import Principal
@@ -18,9 +21,23 @@ from chalicelib.storage.versions import Version
 
 @dataclass(frozen=True, slots=True)
 class TextAt:
-    """A version and its text."""
+    """A version and its text, in which ``withheld`` chunks are a placeholder; warnings are of advisory mode."""
 
     version: Version
+    text: str
+    withheld: int
+    warnings: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A chunk of a version, as the firewall judges it."""
+
+    chunk_id: UUID
+    source_id: UUID
+    version: int | None
+    policy: Policy
+    index: int
     text: str
 
 
@@ -31,24 +48,33 @@ def list_page(outside: Outside, who: Principal, source_id: UUID, *, before: int 
         return versions.page(tx, source_id, before=before, limit=limit)
 
 
-def text_at(outside: Outside, who: Principal, source_id: UUID, instant: datetime) -> TextAt:
+def text_at(
+    outside: Outside, who: Principal, reading: Reading, source_id: UUID, instant: datetime, now: datetime
+) -> TextAt:
     """What the source said at ``instant``. Raises NotFound, also ``no_version`` before the first."""
     with outside.database.transaction(who.tenant_id) as tx:
         require(tx, source_id)
         version = versions.at(tx, source_id, instant)
         if version is None:
             raise NotFound("the source had no version then", code="no_version")
-        return _text(tx, version)
+        return _text(outside, tx, reading, version, now)
 
 
 def compare(
-    outside: Outside, who: Principal, source_id: UUID, older: int | None, newer: int | None
+    outside: Outside,
+    who: Principal,
+    reading: Reading,
+    source_id: UUID,
+    older: int | None,
+    newer: int | None,
+    now: datetime,
 ) -> tuple[TextAt, TextAt, Diff]:
     """Two versions and what lies between; by default the current one and the one before. Raises NotFound."""
     with outside.database.transaction(who.tenant_id) as tx:
         require(tx, source_id)
         last = newer or _latest(tx, source_id)
-        texts = [_numbered(tx, source_id, number) for number in (older or last - 1, last)]
+        numbered = [_numbered(tx, source_id, number) for number in (older or last - 1, last)]
+        texts = [_text(outside, tx, reading, version, now) for version in numbered]
     return texts[0], texts[1], diff(texts[0].text, texts[1].text)
 
 
@@ -59,14 +85,31 @@ def _latest(tx: Transaction, source_id: UUID) -> int:
     return page[0].version
 
 
-def _numbered(tx: Transaction, source_id: UUID, number: int) -> TextAt:
+def _numbered(tx: Transaction, source_id: UUID, number: int) -> Version:
     version = versions.get(tx, source_id, number)
     if version is None:
         raise NotFound(f"the source has no version {number}", code="no_version")
-    return _text(tx, version)
+    return version
 
 
-def _text(tx: Transaction, version: Version) -> TextAt:
-    instant = version.system_time.lower
-    assert instant is not None, "every version begins somewhere"
-    return TextAt(version, versions.text_at(tx, version.source_id, instant))
+def _text(outside: Outside, tx: Transaction, reading: Reading, version: Version, now: datetime) -> TextAt:
+    parts = [
+        Part(
+            row["chunk_id"],
+            row["source_id"],
+            row["version"],
+            enforcement.policy_of(row),
+            row["chunk_index"],
+            row["text"],
+        )
+        for row in versions.chunks_at(tx, version)
+    ]
+    served = {one.row.index: one for one in enforcement.admit(outside, tx, reading, parts, wanted=None, now=now)}
+    text = "".join(part.text if part.index in served else _placeholder(part.text) for part in parts)
+    warnings = sorted({one.warning for one in served.values() if one.warning})
+    return TextAt(version, text, len(parts) - len(served), warnings)
+
+
+def _placeholder(text: str) -> str:
+    """The line breaks around a withheld chunk stay, so that a diff is still by lines."""
+    return enforcement.WITHHELD + ("\n" if text.endswith("\n") else "")

@@ -70,6 +70,7 @@ def _succeed(outside: Outside, tx: Transaction, job: Job, gathered: Unchanged | 
         indexes=[row.chunk_index for row in rows],
         overlaps=[row.overlap for row in rows],
         texts=[row.text for row in rows],
+        hashes=[row.content_hash for row in rows],
         reuse=[row.reuse for row in rows],
         embeddings=[None if row.reuse else vectors[row.text] for row in rows],
         model_id=outside.embedder.model_id,

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from chalicelib.embedding.model import Embedder
 from chalicelib.fetching.ssrf import FetchPolicy, FetchResult, Validators
+from chalicelib.keys import Keyring
 from chalicelib.queueing.messages import Message
 from chalicelib.settings import Settings
 from chalicelib.storage.connection import Database
@@ -40,3 +41,4 @@ class Outside:
     fetch_policy: FetchPolicy
     embedder: Embedder
     queue: Queue
+    keys: Keyring

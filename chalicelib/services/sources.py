@@ -116,8 +116,9 @@ def set_active(
 def _identity(outside: Outside, uri: str) -> str:
     """The canonical uri, if the guard would go there as far as can be said without asking the DNS."""
     try:
-        ssrf.check_url(uri, outside.fetch_policy)
-        return canonicalise(uri)
+        canonical = canonicalise(uri)
+        ssrf.check_url(canonical, outside.fetch_policy)
+        return canonical
     except ssrf.FetchError as refusal:
         raise Invalid(f"uri: may not be fetched ({refusal.reason})", field="uri", rule=str(refusal.reason)) from refusal
     except ValueError as error:

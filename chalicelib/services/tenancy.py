@@ -21,9 +21,9 @@ def create(database: Database, *, name: str, plan: str, operator: str | None, no
     with database.transaction() as tx:
         if not tx.value("tenants.plan_exists", plan=plan):
             raise Invalid(f"plan: there is no plan {plan!r}", field="plan")
-        if tx.row("tenants.by_name", name=name.strip()) is not None:
+        tenant_id: UUID | None = tx.value("tenants.insert", name=name.strip(), plan=plan, now=now)
+        if tenant_id is None:
             raise Conflict("a tenant of that name exists", code="tenant_exists")
-        tenant_id: UUID = tx.value("tenants.insert", name=name.strip(), plan=plan, now=now)
         return {
             "tenant_id": str(tenant_id),
             "name": name.strip(),

@@ -28,6 +28,9 @@ class Principal:
     tenant_enabled: bool
     admin_token_id: UUID | None = None
     operator_name: str | None = None
+    roles: tuple[str, ...] = ()
+    purposes: tuple[str, ...] | None = None
+    firewall_mode: str | None = None
 
 
 def mint(tx: Transaction, *, tenant_id: UUID, token_class: str, label: str, operator: str | None, now: datetime) -> str:
@@ -42,19 +45,27 @@ def authenticate(database: Database, bearer: str | None, admin: str | None, *, a
     """The principal behind an API token and, if given, an admin token.
 
     Raises Unauthorized without a valid API token, Forbidden ``admin_token_required`` where an admin token is needed and
-    none, a wrong one or another tenant's came. Which of these it was is not told.
+    none, a wrong one or another tenant's came. Which of these it was is not told. Where none is needed, a wrong one
+    counts as none: it makes nobody an operator.
     """
     with database.transaction() as tx:
         api = _find(tx, bearer, "api")
-        operator = _find(tx, admin, "admin") if admin_needed else None
+        operator = _find(tx, admin, "admin")
     if api is None:
         raise Unauthorized("a valid API token is needed", headers={"WWW-Authenticate": "Bearer"})
-    if not admin_needed:
-        return Principal(api["tenant_id"], api["token_id"], api["tenant_enabled"])
     if operator is None or operator["tenant_id"] != api["tenant_id"]:
-        raise Forbidden("this needs the X-Admin-Token of the same tenant", code="admin_token_required")
+        if admin_needed:
+            raise Forbidden("this needs the X-Admin-Token of the same tenant", code="admin_token_required")
+        operator = {}
     return Principal(
-        api["tenant_id"], api["token_id"], api["tenant_enabled"], operator["token_id"], operator["operator_name"]
+        tenant_id=api["tenant_id"],
+        token_id=api["token_id"],
+        tenant_enabled=api["tenant_enabled"],
+        admin_token_id=operator.get("token_id"),
+        operator_name=operator.get("operator_name"),
+        roles=tuple(api["roles"]),
+        purposes=None if api["purposes"] is None else tuple(api["purposes"]),
+        firewall_mode=api["firewall_mode"],
     )
 
 

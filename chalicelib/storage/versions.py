@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from psycopg.types.range import TimestamptzRange
@@ -67,6 +68,7 @@ def open_chunks(tx: Transaction, source_id: UUID) -> list[OpenChunk]:
     return tx.all("chunks.open_of_source", OpenChunk, source_id=source_id)
 
 
-def text_at(tx: Transaction, source_id: UUID, instant: datetime) -> str:
-    """The text that the source had at ``instant``, put together from its chunks without their overlaps."""
-    return "".join(row["body"] for row in tx.rows("chunks.bodies_at", source_id=source_id, at=instant))
+def chunks_at(tx: Transaction, version: Version) -> list[dict[str, Any]]:
+    """The version's chunks in order, each with the policy columns that the firewall judges by."""
+    begin = version.system_time.lower
+    return tx.rows("chunks.at", source_id=version.source_id, version=version.version, at=begin)

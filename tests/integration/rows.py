@@ -21,7 +21,7 @@ def instant(text: str) -> datetime:
 
 
 def principal(tenant: Tenant) -> Principal:
-    return Principal(tenant.id, uuid4(), True, uuid4())
+    return Principal(tenant.id, uuid4(), True, uuid4(), "test operator")
 
 
 def add(deployment: Deployment, tenant: Tenant, uri: str, now: datetime, **more: Any) -> Source:

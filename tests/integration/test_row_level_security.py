@@ -16,7 +16,7 @@ from psycopg.types.json import Jsonb
 
 from chalicelib import bootstrap
 from tests.api.furniture import furnish
-from tests.integration.any_row import make_row
+from tests.any_row import make_row
 from tests.postgres import TestServer
 from tests.tenants import Deployment, Tenant
 
@@ -94,7 +94,7 @@ def _fill(house: House, tenant: Tenant) -> None:
         for table, column in house.tables.items():
             found = connection.execute(statement("select from {table} where {tenant} = %s", house, table), (tenant.id,))
             if not found.fetchall():
-                make_row(connection, table, column, tenant.id)
+                make_row(connection, table, **{column.as_string().strip('"'): tenant.id})
 
 
 def statement(text: str, house: House, table: str) -> sql.Composed:

@@ -110,9 +110,10 @@ create table kb_chunks (
   chunk_index integer not null check (chunk_index >= 0),
   overlap integer not null check (overlap between 0 and 150),
   text text not null check (length(text) between 1 and 1200),
+  content_hash text not null,                   -- of the chunk's own part, without its overlap
   embedding_model text not null,
   embedding vector(384) not null,
-  words tsvector generated always as (to_tsvector('english', text)) stored,
+  words tsvector generated always as (to_tsvector('english', substr(text, overlap + 1))) stored,
   system_time tstzrange not null check (not isempty(system_time) and lower_inc(system_time) and not upper_inc(system_time))
 );
 -- 384 floats beside 1 200 characters would be moved out of line; kept in line exact scans are four times faster.

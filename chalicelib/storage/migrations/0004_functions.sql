@@ -181,7 +181,7 @@ $$;
 -- tenant_disabled, superseded.
 create function finish_refresh_v1(
   p_event uuid, p_token uuid, p_now timestamptz, p_base_version integer, p_check jsonb, p_version jsonb,
-  p_close bigint[], p_ids uuid[], p_indexes integer[], p_overlaps integer[], p_texts text[],
+  p_close bigint[], p_ids uuid[], p_indexes integer[], p_overlaps integer[], p_texts text[], p_hashes text[],
   p_reuse bigint[], p_embeddings text[], p_model text
 ) returns text language plpgsql as $$
 declare
@@ -239,11 +239,11 @@ begin
 
     update kb_chunks set system_time = tstzrange(lower(system_time), v_at)
      where row_id = any (p_close) and source_id = v_source.id and upper_inf(system_time);
-    insert into kb_chunks (tenant_id, source_id, chunk_id, chunk_index, overlap, text, embedding_model, embedding, system_time)
-      select v_source.tenant_id, v_source.id, n.chunk_id, n.chunk_index, n.overlap, n.text,
+    insert into kb_chunks (tenant_id, source_id, chunk_id, chunk_index, overlap, text, content_hash, embedding_model, embedding, system_time)
+      select v_source.tenant_id, v_source.id, n.chunk_id, n.chunk_index, n.overlap, n.text, n.content_hash,
              coalesce(r.embedding_model, p_model), coalesce(r.embedding, n.embedding::vector), tstzrange(v_at, null)
-        from unnest(p_ids, p_indexes, p_overlaps, p_texts, p_reuse, p_embeddings)
-               as n (chunk_id, chunk_index, overlap, text, reuse, embedding)
+        from unnest(p_ids, p_indexes, p_overlaps, p_texts, p_hashes, p_reuse, p_embeddings)
+               as n (chunk_id, chunk_index, overlap, text, content_hash, reuse, embedding)
         left join kb_chunks r on r.row_id = n.reuse and r.source_id = v_source.id;
   end if;
 

@@ -115,7 +115,7 @@ update kb_events
 
 -- name: finish_refresh
 select finish_refresh_v1(%(event_id)s, %(token)s, %(now)s, %(base_version)s, %(check)s, %(version)s, %(close)s,
-                         %(ids)s, %(indexes)s, %(overlaps)s, %(texts)s, %(reuse)s, %(embeddings)s, %(model_id)s)
+                         %(ids)s, %(indexes)s, %(overlaps)s, %(texts)s, %(hashes)s, %(reuse)s, %(embeddings)s, %(model_id)s)
 
 -- name: hand_back
 -- An unexpected error: the next delivery of the message may try again, until the leases are used up.

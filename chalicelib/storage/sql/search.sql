@@ -3,6 +3,7 @@
 select set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.ef_search', '100', true)
 
 -- name: current
+-- What a chunk repeats of the one before is left out: the one before has a policy of its own.
 -- Sources that are switched off are few: as a hashed list they leave the vector index its order, a join would not.
 -- Both legs, fused by reciprocal rank and cut before anything is joined back. A leg whose input is null is empty.
 with vector_hit as materialized (
@@ -24,10 +25,15 @@ with vector_hit as materialized (
           select row_id, place, %(keyword_weight)s::float8 from keyword_leg) legs
    group by row_id order by score desc, row_id limit %(limit)s
 )
-select c.chunk_id, c.chunk_index, c.text, f.score, s.id as source_id, s.name as source_name, s.uri as source_uri,
-       s.last_checked_at, s.refresh_ttl_seconds, v.version, v.fetched_at, v.title
+select c.chunk_id, c.chunk_index, substr(c.text, c.overlap + 1) as text, f.score, s.id as source_id, s.name as source_name, s.uri as source_uri,
+       s.last_checked_at, s.refresh_ttl_seconds, v.version, v.fetched_at, v.title,
+       s.tenant_id, s.sensitivity, s.expires_at, s.permitted_roles, s.allowed_purposes, s.provenance, s.producer, s.trust,
+       p.source_id is not null as chunk_has_policy, p.sensitivity as chunk_sensitivity, p.expires_at as chunk_expires_at,
+       p.permitted_roles as chunk_permitted_roles, p.allowed_purposes as chunk_allowed_purposes, p.content_class,
+       p.validation_status
   from fused f join kb_chunks c on c.row_id = f.row_id join kb_sources s on s.id = c.source_id
   join kb_versions v on v.source_id = c.source_id and v.version = s.current_version
+  left join chunk_policies p on p.source_id = c.source_id and p.content_hash = c.content_hash
  order by f.score desc, f.row_id
 
 -- name: as_of
@@ -53,8 +59,13 @@ with then_current as materialized (
           select row_id, place, %(keyword_weight)s::float8 from keyword_leg) legs
    group by row_id order by score desc, row_id limit %(limit)s
 )
-select c.chunk_id, c.chunk_index, c.text, f.score, s.id as source_id, s.name as source_name, s.uri as source_uri,
-       s.last_checked_at, s.refresh_ttl_seconds, v.version, v.fetched_at, v.title
+select c.chunk_id, c.chunk_index, substr(c.text, c.overlap + 1) as text, f.score, s.id as source_id, s.name as source_name, s.uri as source_uri,
+       s.last_checked_at, s.refresh_ttl_seconds, v.version, v.fetched_at, v.title,
+       s.tenant_id, s.sensitivity, s.expires_at, s.permitted_roles, s.allowed_purposes, s.provenance, s.producer, s.trust,
+       p.source_id is not null as chunk_has_policy, p.sensitivity as chunk_sensitivity, p.expires_at as chunk_expires_at,
+       p.permitted_roles as chunk_permitted_roles, p.allowed_purposes as chunk_allowed_purposes, p.content_class,
+       p.validation_status
   from fused f join kb_chunks c on c.row_id = f.row_id join kb_sources s on s.id = c.source_id
   join kb_versions v on v.source_id = c.source_id and v.system_time @> %(at)s::timestamptz
+  left join chunk_policies p on p.source_id = c.source_id and p.content_hash = c.content_hash
  order by f.score desc, f.row_id

@@ -1,5 +1,6 @@
 -- name: insert
-insert into tenants (name, plan, created_at) values (%(name)s, %(plan)s, %(now)s) returning id
+insert into tenants (name, plan, created_at) values (%(name)s, %(plan)s, %(now)s)
+on conflict (name) do nothing returning id
 
 -- name: plan_exists
 select exists (select from plans where name = %(plan)s)

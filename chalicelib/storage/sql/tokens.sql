@@ -1,5 +1,5 @@
 -- name: find
-select token_id, tenant_id, class, operator_name, token_hash, tenant_enabled from find_token_v1(%(token_hash)s)
+select * from find_token_v2(%(token_hash)s)
 
 -- name: insert
 insert into api_tokens (tenant_id, class, label, operator_name, token_hash, created_at)

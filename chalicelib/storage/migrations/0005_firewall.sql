@@ -1,0 +1,187 @@
+-- What may be read, by whom and for what; and the record of every decision.
+
+alter table tenants
+  add column firewall_mode text,                -- null: the deployment's; an unknown word counts as advisory
+  add column memory_require_approval boolean not null default false;
+
+alter table api_tokens
+  add column roles text[] not null default '{}',
+  add column purposes text[];                   -- null: any purpose; a request may name one of these
+
+alter table kb_sources
+  add column provenance text not null default 'external_fetch',
+  add column producer text not null default '',
+  add column trust integer not null default 30 check (trust between 0 and 100),
+  add column sensitivity text not null default 'public',
+  add column expires_at timestamptz,
+  add column permitted_roles text[],            -- null: any role; '{}': nobody
+  add column allowed_purposes text[];           -- null: any purpose; '{}': none
+
+-- Policy and validation belong to a source and a text for ever: a paragraph that leaves and comes back has them again.
+create table chunk_policies (
+  source_id uuid not null references kb_sources on delete cascade,
+  content_hash text not null,
+  tenant_id uuid not null,
+  sensitivity text not null default '',         -- '': as the source says
+  expires_at timestamptz,
+  permitted_roles text[],
+  allowed_purposes text[],
+  content_class text not null default '',
+  validation_status text not null default '',
+  updated_at timestamptz not null,
+  primary key (source_id, content_hash)
+);
+create index chunk_policies_tenant on chunk_policies (tenant_id);
+
+-- A forgotten text must not come back with the next refresh.
+create table tombstones (
+  source_id uuid not null references kb_sources on delete cascade,
+  content_hash text not null,
+  tenant_id uuid not null,
+  forgotten_at timestamptz not null,
+  primary key (source_id, content_hash)
+);
+create index tombstones_tenant on tombstones (tenant_id);
+
+-- One row a decision. Rows of a segment (tenant, day, allow or block) form a chain: each carries the hash of the one before.
+create table evaluation_segments (
+  tenant_id uuid not null references tenants on delete cascade,
+  day date not null,
+  kind text not null check (kind in ('allow', 'block')),
+  row_count bigint not null default 0,
+  last_hash text not null,                      -- of the last row; of the segment's own name while it is empty
+  sealed_at timestamptz,
+  seal text,                                    -- HMAC over the finished head and the seal before
+  key_id text,
+  dropped_at timestamptz,                       -- its rows went by retention; the sealed head stays
+  primary key (tenant_id, kind, day)
+);
+
+create table policy_evaluations (
+  id uuid primary key default gen_random_uuid(),
+  tenant_id uuid not null references tenants on delete cascade,
+  day date not null,
+  kind text not null,
+  number bigint not null,                       -- 1 is the first of its segment
+  chunk_id uuid not null,
+  source_id uuid not null,
+  version integer,
+  role text not null,
+  purpose text not null,
+  operator text not null,
+  trace_id text not null,
+  decision text not null,
+  reason text not null,
+  policy_digest text not null,
+  mode text not null,
+  evaluated_at timestamptz not null,
+  canonical text not null,                      -- RFC 8785 JSON of the decision, as it was hashed
+  row_hash text not null,
+  unique (tenant_id, kind, day, number)
+);
+create index policy_evaluations_page on policy_evaluations (tenant_id, evaluated_at, id);
+create index policy_evaluations_chunk on policy_evaluations (tenant_id, chunk_id, evaluated_at);
+
+create table admin_audit (
+  id uuid primary key default gen_random_uuid(),
+  tenant_id uuid not null references tenants on delete cascade,
+  at timestamptz not null,
+  token_id uuid,
+  operator text,
+  action text not null,
+  target text not null,
+  before jsonb,
+  after jsonb
+);
+create index admin_audit_page on admin_audit (tenant_id, at, id);
+
+do $$
+declare
+  name text;
+begin
+  foreach name in array array[
+    'chunk_policies', 'tombstones', 'evaluation_segments', 'policy_evaluations', 'admin_audit'
+  ] loop
+    execute format('alter table %I enable row level security', name);
+    execute format('alter table %I force row level security', name);
+    execute format(
+      'create policy own_tenant on %I to larder_app, larder_worker '
+      'using (tenant_id = nullif(current_setting(''larder.tenant_id'', true), '''')::uuid) '
+      'with check (tenant_id = nullif(current_setting(''larder.tenant_id'', true), '''')::uuid)', name);
+  end loop;
+end
+$$;
+create policy every_tenant on evaluation_segments to larder_worker using (true) with check (true);
+create policy every_tenant on policy_evaluations to larder_worker using (true) with check (true);
+
+grant select, insert, update on chunk_policies to larder_app, larder_worker;
+grant select, insert on tombstones to larder_app;
+grant select on tombstones to larder_worker;
+-- The edge adds decisions and changes none: only the head of a chain moves.
+grant select, insert on policy_evaluations to larder_app;
+grant select, insert, update on evaluation_segments to larder_app;
+grant select, update on evaluation_segments to larder_worker;
+grant select, delete on policy_evaluations to larder_worker;
+grant select, insert on admin_audit to larder_app, larder_worker;
+
+-- The caller's token with what it lets a request be.
+create function find_token_v2(p_hash bytea)
+returns table (
+  token_id uuid, tenant_id uuid, class text, operator_name text, token_hash bytea, tenant_enabled boolean,
+  roles text[], purposes text[], firewall_mode text
+)
+language sql stable security definer set search_path = pg_catalog, public rows 1
+begin atomic
+  select t.id, t.tenant_id, t.class, t.operator_name, t.token_hash, o.enabled, t.roles, t.purposes, o.firewall_mode
+    from public.api_tokens t join public.tenants o on o.id = t.tenant_id
+   where t.token_hash = p_hash and t.revoked_at is null;
+end;
+grant create on schema public to larder_reader;
+alter function find_token_v2 owner to larder_reader;
+revoke create on schema public from larder_reader;
+revoke all on function find_token_v2 from public;
+grant execute on function find_token_v2 to larder_app;
+
+-- Appends decisions to their chains, in the transaction of the read that they are about.
+-- Arrays run side by side, one element a decision. The head's row lock orders concurrent readers of one tenant.
+create function append_evaluations_v1(
+  p_tenant uuid, p_day date, p_kind text, p_chunks uuid[], p_sources uuid[], p_versions integer[], p_decisions text[],
+  p_reasons text[], p_digests text[], p_canonical text[], p_role text, p_purpose text, p_operator text, p_trace text,
+  p_mode text, p_now timestamptz
+) returns bigint language plpgsql as $$
+declare
+  v_hash text;
+  v_number bigint;
+begin
+  insert into evaluation_segments (tenant_id, day, kind, last_hash)
+    values (p_tenant, p_day, p_kind,
+            encode(sha256(convert_to(p_tenant || ' ' || p_day || ' ' || p_kind, 'UTF8')), 'hex'))
+    on conflict do nothing;
+  select row_count, last_hash into v_number, v_hash from evaluation_segments
+   where tenant_id = p_tenant and day = p_day and kind = p_kind for update;
+
+  with recursive decision as (
+    select d.*, row_number() over () as place
+      from unnest(p_chunks, p_sources, p_versions, p_decisions, p_reasons, p_digests, p_canonical)
+             as d (chunk_id, source_id, version, decision, reason, policy_digest, canonical)
+  ), link as (
+    select d.*, encode(sha256(convert_to(v_hash || d.canonical, 'UTF8')), 'hex') as row_hash
+      from decision d where d.place = 1
+    union all
+    select d.*, encode(sha256(convert_to(l.row_hash || d.canonical, 'UTF8')), 'hex')
+      from link l join decision d on d.place = l.place + 1
+  ), written as (
+    insert into policy_evaluations (tenant_id, day, kind, number, chunk_id, source_id, version, role, purpose, operator,
+        trace_id, decision, reason, policy_digest, mode, evaluated_at, canonical, row_hash)
+      select p_tenant, p_day, p_kind, v_number + l.place, l.chunk_id, l.source_id, l.version, p_role, p_purpose, p_operator,
+             p_trace, l.decision, l.reason, l.policy_digest, p_mode, p_now, l.canonical, l.row_hash
+        from link l
+      returning number, row_hash
+  )
+  select w.number, w.row_hash into v_number, v_hash from written w order by w.number desc limit 1;
+
+  update evaluation_segments set row_count = v_number, last_hash = v_hash
+   where tenant_id = p_tenant and day = p_day and kind = p_kind;
+  return v_number;
+end
+$$;
