@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from chalicelib import keys
 from infra import emulator, model, postgres, thin_layer
 from infra.account import Account
 from infra.cloud import Cloud, load
@@ -109,6 +110,7 @@ def _build(cloud: Cloud, wish: Wish, say: Callable[[str], None]) -> Cloud:
         running = emulator.start(folder)
         server, made = database.result(), packaged.result()
     cloud = replace(cloud, postgres=server, emulator=running.process, endpoint_url=running.url)
+    keys.make_file(folder / "keys.json")
     say("deploying")
     deployment = deploy(
         STAGE,
@@ -121,6 +123,7 @@ def _build(cloud: Cloud, wish: Wish, say: Callable[[str], None]) -> Cloud:
             "WorkerDatabaseUrl": server.url(postgres.WORKER),
             "OwnerDatabaseUrl": server.url(postgres.OWNER),
             "TickState": "ENABLED" if wish.tick else "DISABLED",
+            parameter_name("LARDER_KEYS"): str(folder / "keys.json"),
             **{parameter_name(name): value for name, value in wish.settings.items()},
         },
         Account(endpoint_url=running.url),
