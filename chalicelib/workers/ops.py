@@ -8,11 +8,14 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+import psycopg
+
 from chalicelib import bootstrap
 from chalicelib.errors import Invalid, LarderError, Problem
 from chalicelib.services import tenancy
 from chalicelib.storage import migrate
 from chalicelib.storage.connection import Database
+from chalicelib.telemetry import log_unexpected
 
 
 def run(event: Any) -> dict[str, Any]:
@@ -21,14 +24,19 @@ def run(event: Any) -> dict[str, Any]:
     Nothing is raised: what a function raises ends in a log, and arguments don't belong there.
     """
     try:
-        if not isinstance(event, dict) or event.get("command") not in _COMMANDS:
+        command = event.get("command") if isinstance(event, dict) else None
+        if not isinstance(command, str) or command not in _COMMANDS:
             raise Invalid(f"command: must be one of {', '.join(sorted(_COMMANDS))}", field="command")
         arguments = {name: value for name, value in event.items() if name != "command"}
-        return {"ok": True, "result": _COMMANDS[event["command"]](arguments)}
+        return {"ok": True, "result": _COMMANDS[command](arguments)}
     except Problem as problem:
         return {"ok": False, "code": problem.code, "detail": problem.detail}
-    except (LarderError, TypeError) as error:
+    except LarderError as error:
         return {"ok": False, "code": type(error).__name__, "detail": str(error)}
+    except Exception as error:
+        log_unexpected("an operation failed", error)
+        code = "unavailable" if isinstance(error, psycopg.OperationalError) else "internal_error"
+        return {"ok": False, "code": code, "detail": str(error)}
 
 
 def _migrate(arguments: dict[str, Any]) -> Any:
@@ -46,8 +54,8 @@ def _tenant_create(arguments: dict[str, Any]) -> Any:
     return tenancy.create(
         _database(),
         name=_text(arguments, "name"),
-        plan=arguments.get("plan") or "free",
-        operator=arguments.get("operator"),
+        plan=_optional_text(arguments, "plan") or "free",
+        operator=_optional_text(arguments, "operator"),
         now=_now(),
     )
 
@@ -59,7 +67,10 @@ def _tenant_list(arguments: dict[str, Any]) -> Any:
 
 def _tenant_enable(arguments: dict[str, Any]) -> Any:
     _only(arguments, "name", "enabled")
-    tenancy.set_enabled(_database(), name=_text(arguments, "name"), enabled=arguments.get("enabled") is not False)
+    enabled = arguments.get("enabled", True)
+    if not isinstance(enabled, bool):
+        raise Invalid("enabled: must be true or false", field="enabled")
+    tenancy.set_enabled(_database(), name=_text(arguments, "name"), enabled=enabled)
     return {}
 
 
@@ -75,15 +86,15 @@ def _token_create(arguments: dict[str, Any]) -> Any:
         _database(),
         tenant=_text(arguments, "tenant"),
         token_class=_text(arguments, "class"),
-        label=arguments.get("label") or "",
-        operator=arguments.get("operator"),
+        label=_optional_text(arguments, "label") or "",
+        operator=_optional_text(arguments, "operator"),
         now=_now(),
     )
 
 
 def _token_list(arguments: dict[str, Any]) -> Any:
     _only(arguments, "tenant")
-    return _plain(tenancy.list_tokens(_database(), tenant=arguments.get("tenant")))
+    return _plain(tenancy.list_tokens(_database(), tenant=_optional_text(arguments, "tenant")))
 
 
 def _token_revoke(arguments: dict[str, Any]) -> Any:
@@ -123,10 +134,20 @@ def _only(arguments: dict[str, Any], *names: str) -> None:
 
 
 def _text(arguments: dict[str, Any], name: str) -> str:
-    value = arguments.get(name)
-    if not isinstance(value, str) or not value.strip():
+    value = _optional_text(arguments, name)
+    if value is None:
         raise Invalid(f"{name}: must be given", field=name)
     return value
+
+
+def _optional_text(arguments: dict[str, Any], name: str) -> str | None:
+    """The argument as one line of text; None if it is not given or blank."""
+    value = arguments.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str) or re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", value):
+        raise Invalid(f"{name}: must be one line of text", field=name)
+    return value if value.strip() else None
 
 
 def _plain(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

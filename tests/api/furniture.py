@@ -7,7 +7,9 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from pgvector import Vector
+from psycopg.types.range import TimestamptzRange
 
+from tests.any_row import make_row
 from tests.api.tables import superuser
 from tests.tenants import Tenant
 
@@ -30,31 +32,32 @@ def write_version(
     tenant: Tenant, source_id: UUID, number: int, text: str, begin: datetime, end: datetime | None
 ) -> None:
     """What a refresh would have left behind: a version of one chunk, and the source's freshness clock."""
-    common = {"tenant": tenant.id, "source": source_id, "text": text, "begin": begin, "end": end, "number": number}
+    own = {"tenant_id": tenant.id, "source_id": source_id, "system_time": TimestamptzRange(begin, end)}
     vector = Vector(tenant.deployment.embedder.embed([text])[0]).to_text()
     with superuser(tenant.deployment) as connection:
-        connection.execute(_VERSION, common)
-        connection.execute(_CHUNK, {**common, "chunk": uuid4(), "embedding": vector})
-        connection.execute(_SOURCE, common)
+        make_row(connection, "kb_versions", **own, version=number, character_count=len(text), fetched_at=begin)
+        make_row(connection, "kb_chunks", **own, chunk_index=0, overlap=0, text=text, embedding=vector)
+        connection.execute(_SOURCE, {"source": source_id, "number": number, "begin": begin})
 
 
 def hold_text(tenant: Tenant, source_id: UUID, *, now: datetime) -> UUID:
     """An open ``review_change`` with the text that it asks about; the suggestion's id."""
+    held, asked = uuid4(), uuid4()
+    own = {"tenant_id": tenant.id, "source_id": source_id}
     with superuser(tenant.deployment) as connection:
-        row = connection.execute(_REVIEW, {"tenant": tenant.id, "source": source_id, "now": now}).fetchone()
-        assert row is not None
-        ident: UUID = row[0]
-        return ident
+        make_row(connection, "kb_held_texts", **own, id=held, reason="shrunk", text="A doubtful text.", fetched_at=now)
+        make_row(connection, "kb_suggestions", **own, id=asked, kind="review_change", held_text_id=held, created_at=now)
+    return asked
 
 
 def suggest(tenant: Tenant, source_id: UUID, kind: str, detail: str = "{}") -> UUID:
     """An open suggestion of a kind that only a refresh makes."""
+    asked = uuid4()
     with superuser(tenant.deployment) as connection:
-        values = {"tenant": tenant.id, "source": source_id, "kind": kind, "detail": detail}
-        row = connection.execute(_SUGGESTION, values).fetchone()
-        assert row is not None
-        ident: UUID = row[0]
-        return ident
+        make_row(
+            connection, "kb_suggestions", tenant_id=tenant.id, source_id=source_id, id=asked, kind=kind, detail=detail
+        )
+    return asked
 
 
 def update(tenant: Tenant, table: str, ident: UUID | str, **values: Any) -> None:
@@ -65,31 +68,7 @@ def update(tenant: Tenant, table: str, ident: UUID | str, **values: Any) -> None
         assert done.rowcount == 1
 
 
-_VERSION = """
-insert into kb_versions (source_id, version, tenant_id, system_time, content_hash, final_url, character_count,
-                         chunk_count, extractor_version, chunker_version, secret_rules_version, fetched_at)
-values (%(source)s, %(number)s, %(tenant)s, tstzrange(%(begin)s, %(end)s), md5(%(text)s), 'https://furnished.example/',
-        length(%(text)s), 1, 1, 1, 1, %(begin)s)
-"""
-_CHUNK = """
-insert into kb_chunks (tenant_id, source_id, chunk_id, chunk_index, overlap, text, embedding_model, embedding,
-                       system_time)
-values (%(tenant)s, %(source)s, %(chunk)s, 0, 0, %(text)s, 'test-words', %(embedding)s, tstzrange(%(begin)s, %(end)s))
-"""
 _SOURCE = """
 update kb_sources set current_version = %(number)s, last_attempt_at = %(begin)s, last_checked_at = %(begin)s,
        last_changed_at = %(begin)s, last_status = 'new_version' where id = %(source)s
-"""
-_REVIEW = """
-with held as (
-  insert into kb_held_texts (tenant_id, source_id, reason, text, final_url, extractor_version, secret_rules_version,
-                             fetched_at)
-  values (%(tenant)s, %(source)s, 'shrunk', 'A doubtful text.', 'https://furnished.example/', 1, 1, %(now)s)
-  returning id)
-insert into kb_suggestions (tenant_id, source_id, kind, reason, held_text_id, created_at)
-select %(tenant)s, %(source)s, 'review_change', 'shrunk', id, %(now)s from held returning id
-"""
-_SUGGESTION = """
-insert into kb_suggestions (tenant_id, source_id, kind, reason, detail, created_at)
-values (%(tenant)s, %(source)s, %(kind)s, 'test', %(detail)s, now()) returning id
 """
