@@ -14,7 +14,8 @@ from infra.postgres import free_port
 from infra.process import Process
 
 PYTHON = Path(__file__).resolve().parent.parent / ".venv-emulator" / "bin" / "python"
-_START_SECONDS = 30.0
+_START_SECONDS = 60.0
+_ATTEMPTS = 3  # another program may take the free port between the look and the start
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +45,24 @@ def start(folder: Path, python: Path = PYTHON) -> Emulator:
         raise RuntimeError(f"there is no {python}: run `make setup`")
     scratch, log = folder / "emulator", folder / "emulator.log"
     scratch.mkdir(parents=True, exist_ok=True)
-    port = free_port()
+    for _attempt in range(_ATTEMPTS):
+        port = free_port()
+        child = _launch(python, scratch, port, log)
+        emulator = Emulator(Process.of("ministack", child.pid), port)
+        try:
+            if _becomes_ready(emulator, child):
+                return emulator
+        except BaseException:
+            emulator.stop()
+            raise
+        emulator.stop()
+        child.wait()
+    raise RuntimeError(f"ministack does not start; its log says:\n{log.read_text()[-2000:]}")
+
+
+def _launch(python: Path, scratch: Path, port: int, log: Path) -> subprocess.Popen[bytes]:
     with log.open("ab") as output:
-        child = subprocess.Popen(
+        return subprocess.Popen(
             [python, "-m", "ministack"],
             cwd=scratch,
             env=_environment(scratch, port),
@@ -55,16 +71,6 @@ def start(folder: Path, python: Path = PYTHON) -> Emulator:
             stderr=subprocess.STDOUT,
             start_new_session=True,  # Ctrl-C in the terminal is `up`'s to handle
         )
-    emulator = Emulator(Process.of("ministack", child.pid), port)
-    try:
-        _wait_until_ready(emulator, child)
-    except BaseException as error:
-        emulator.stop()
-        child.wait()
-        if isinstance(error, TimeoutError):
-            raise RuntimeError(f"ministack does not start; its log says:\n{log.read_text()[-2000:]}") from error
-        raise
-    return emulator
 
 
 def _environment(scratch: Path, port: int) -> dict[str, str]:
@@ -87,12 +93,12 @@ def _environment(scratch: Path, port: int) -> dict[str, str]:
     }
 
 
-def _wait_until_ready(emulator: Emulator, child: subprocess.Popen[bytes]) -> None:
+def _becomes_ready(emulator: Emulator, child: subprocess.Popen[bytes]) -> bool:
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline and child.poll() is None:
         try:
             with urllib.request.urlopen(f"{emulator.url}/_ministack/ready", timeout=2):  # noqa: S310 - loopback
-                return
+                return True
         except (urllib.error.URLError, OSError):
             time.sleep(0.05)
-    raise TimeoutError
+    return False

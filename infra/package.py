@@ -18,8 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chalice.package import TemplateDeepMerger
-
 from chalicelib.settings import VARIABLES
 from infra import gateway_responses
 
@@ -107,8 +105,15 @@ def _stage(app: Path, scratch: Path) -> Path:
 def _merge_template() -> dict[str, Any]:
     merged: dict[str, Any] = json.loads((INFRA / "template.merge.json").read_text(encoding="utf-8"))
     for part in (settings_parameters(), gateway_responses.template(), _artefacts()):
-        merged = TemplateDeepMerger().merge(part, merged)
+        merged = _deep_merge(merged, part)
     return merged
+
+
+def _deep_merge(below: Any, above: Any) -> Any:
+    """As Chalice merges: objects key by key, anything else is replaced."""
+    if not (isinstance(below, dict) and isinstance(above, dict)):
+        return above
+    return below | {key: _deep_merge(below.get(key), value) for key, value in above.items()}
 
 
 def _artefacts() -> dict[str, Any]:
