@@ -24,7 +24,8 @@ LOST = "lost_lease"
 def finish(outside: Outside, job: Job, gathered: Gathered, *, now: datetime) -> str:
     """Write what was gathered; what it came to: an Outcome, or why nothing was written.
 
-    ``lost_lease``, ``source_changed``, ``superseded``, ``tenant_disabled`` and ``skipped_inactive`` leave the text as
+    ``lost_lease``, ``source_changed``, ``superseded``, ``policies_changed``, ``tenant_disabled`` and
+    ``skipped_inactive`` leave the text as
     it was.
     """
     with outside.database.transaction(job.source.tenant_id) as tx:
@@ -74,6 +75,9 @@ def _succeed(outside: Outside, tx: Transaction, job: Job, gathered: Unchanged | 
         reuse=[row.reuse for row in rows],
         embeddings=[None if row.reuse else vectors[row.text] for row in rows],
         model_id=outside.embedder.model_id,
+        heirs=[heir for heir, _ in gathered.descents] if isinstance(gathered, Changed) else [],
+        parents=[parent for _, parent in gathered.descents] if isinstance(gathered, Changed) else [],
+        policy_epoch=gathered.policy_epoch if isinstance(gathered, Changed) else None,
     )
     target = gathered.check.get("redirect_to")
     if result in ("written", "unchanged") and target:

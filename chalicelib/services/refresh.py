@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from chalicelib.domain import chunking, secrets
+from chalicelib.domain import chunking, lineage, secrets
 from chalicelib.domain.doubtful import find_doubt
 from chalicelib.domain.freshness import Validators, updated_validators, usable_validators
 from chalicelib.domain.night_window import current_night, next_start
@@ -59,13 +59,19 @@ class Unchanged:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """The page says something new. ``version``: columns of ``kb_versions``."""
+    """The page says something new. ``version``: columns of ``kb_versions``.
+
+    ``descents``: pairs of hashes, of a text to come and of one with a policy that it descends from, worked out from the
+    policies as of ``policy_epoch``.
+    """
 
     check: dict[str, Any]
     version: dict[str, Any]
     base_version: int | None
     plan: ChunkPlan
     vectors: dict[str, str]
+    descents: list[tuple[str, str]]
+    policy_epoch: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +256,14 @@ def _changed(
     outside: Outside, source: Source, held: HeldText, open_chunks: list[OpenChunk], check: dict[str, Any], now: datetime
 ) -> Changed:
     chunks = chunking.chunk(held.text, fits=outside.embedder.fits)
+    with outside.database.transaction(source.tenant_id) as tx:
+        policy_epoch = tx.value("policies.epoch", source_id=source.id)
+        rows = tx.rows("policies.guarded", source_id=source.id) if policy_epoch else []
+    descents = lineage.descents(
+        [chunk.content_hash for chunk in open_chunks],
+        [(chunking.content_hash(chunk.body), chunk.body) for chunk in chunks],
+        {row["content_hash"]: row["text"] for row in rows},
+    )
     steps = plan(open_chunks, chunks, chunking.chunk_ids(source.id, chunks))
     version = {
         "content_hash": chunking.content_hash(held.text),
@@ -267,7 +281,8 @@ def _changed(
         "secret_rules_version": held.secret_rules_version,
         "fetched_at": held.fetched_at.isoformat(),
     }
-    return Changed(check, version, source.current_version, steps, embeddings.embed(outside, steps.to_embed(), now))
+    vectors = embeddings.embed(outside, steps.to_embed(), now)
+    return Changed(check, version, source.current_version, steps, vectors, descents, policy_epoch)
 
 
 def _reviewed(outside: Outside, job: Job, now: datetime) -> Gathered:

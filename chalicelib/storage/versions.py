@@ -41,6 +41,7 @@ class OpenChunk:
     chunk_index: int
     overlap: int
     text: str
+    content_hash: str
 
 
 def current(tx: Transaction, source_id: UUID) -> Version | None:

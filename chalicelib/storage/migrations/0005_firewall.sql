@@ -185,3 +185,87 @@ begin
   return v_number;
 end
 $$;
+
+-- The stricter of two policies, field by field: as domain/policy.py says it, and a test holds the two together.
+create function stricter_v1(p_one chunk_policies, p_other chunk_policies) returns chunk_policies
+language plpgsql immutable as $$
+declare
+  v_tiers constant text[] := array['', 'public', 'internal', 'confidential', 'restricted'];
+  v_states constant text[] := array['', 'confirmed', 'unverified', 'refuted'];
+begin
+  -- A word that nobody knows is the strictest.
+  p_one.sensitivity := case
+    when coalesce(array_position(v_tiers, p_other.sensitivity), 6) > coalesce(array_position(v_tiers, p_one.sensitivity), 6)
+    then p_other.sensitivity else p_one.sensitivity end;
+  p_one.expires_at := least(p_one.expires_at, p_other.expires_at);
+  p_one.permitted_roles := case
+    when p_one.permitted_roles is null then p_other.permitted_roles
+    when p_other.permitted_roles is null then p_one.permitted_roles
+    else array(select unnest(p_one.permitted_roles) intersect select unnest(p_other.permitted_roles)) end;
+  p_one.allowed_purposes := case
+    when p_one.allowed_purposes is null then p_other.allowed_purposes
+    when p_other.allowed_purposes is null then p_one.allowed_purposes
+    else array(select unnest(p_one.allowed_purposes) intersect select unnest(p_other.allowed_purposes)) end;
+  p_one.content_class := case when 'credentials' in (p_one.content_class, p_other.content_class)
+    then 'credentials' else p_one.content_class end;
+  p_one.validation_status := v_states[greatest(
+    coalesce(array_position(v_states, p_one.validation_status), 4),
+    coalesce(array_position(v_states, p_other.validation_status), 4))];
+  return p_one;
+end
+$$;
+
+-- Texts to come inherit from the texts that they descend from, and keep what they had: a refresh never loosens.
+-- Arrays run side by side: the hash of a text to come, the hash of one that it descends from.
+create function inherit_policies_v1(p_source uuid, p_new text[], p_old text[], p_now timestamptz) returns void
+language plpgsql as $$
+declare
+  v_pair record;
+  v_policy chunk_policies;
+  v_own chunk_policies;
+begin
+  for v_pair in select * from unnest(p_new, p_old) as l (new_hash, old_hash) loop
+    select * into v_policy from chunk_policies where source_id = p_source and content_hash = v_pair.old_hash;
+    continue when not found;
+    select * into v_own from chunk_policies where source_id = p_source and content_hash = v_pair.new_hash;
+    if found then
+      v_policy := stricter_v1(v_own, v_policy);
+    end if;
+    insert into chunk_policies (source_id, content_hash, tenant_id, sensitivity, expires_at, permitted_roles,
+                                allowed_purposes, content_class, validation_status, updated_at)
+      values (p_source, v_pair.new_hash, v_policy.tenant_id, v_policy.sensitivity, v_policy.expires_at,
+              v_policy.permitted_roles, v_policy.allowed_purposes, v_policy.content_class, v_policy.validation_status, p_now)
+      on conflict (source_id, content_hash) do update
+        set sensitivity = excluded.sensitivity, expires_at = excluded.expires_at,
+            permitted_roles = excluded.permitted_roles, allowed_purposes = excluded.allowed_purposes,
+            content_class = excluded.content_class, validation_status = excluded.validation_status;
+  end loop;
+end
+$$;
+
+-- finish_refresh_v1 with what was said of the old texts: p_heirs descend from p_parents, as of p_policy_epoch.
+-- If a policy of the source was written since, the descent must be worked out anew: policies_changed.
+create function finish_refresh_v2(
+  p_event uuid, p_token uuid, p_now timestamptz, p_base_version integer, p_check jsonb, p_version jsonb,
+  p_close bigint[], p_ids uuid[], p_indexes integer[], p_overlaps integer[], p_texts text[], p_hashes text[],
+  p_reuse bigint[], p_embeddings text[], p_model text, p_heirs text[], p_parents text[], p_policy_epoch timestamptz
+) returns text language plpgsql as $$
+declare
+  v_source uuid;
+  v_result text;
+begin
+  select s.id into v_source from kb_sources s join kb_events e on e.source_id = s.id where e.id = p_event for update of s;
+  if p_version is not null
+     and (select max(updated_at) from chunk_policies where source_id = v_source) is distinct from p_policy_epoch then
+    update kb_events set state = 'pending', lease_token = null, lease_until = null, leases = 0
+     where id = p_event and state = 'running' and lease_token = p_token;
+    return 'policies_changed';
+  end if;
+  v_result := finish_refresh_v1(p_event, p_token, p_now, p_base_version, p_check, p_version, p_close, p_ids, p_indexes,
+                                p_overlaps, p_texts, p_hashes, p_reuse, p_embeddings, p_model);
+  if v_result = 'written' then
+    perform inherit_policies_v1(v_source, p_heirs, p_parents, p_now);
+  end if;
+  return v_result;
+end
+$$;

@@ -1,5 +1,5 @@
 -- name: open_of_source
-select row_id, chunk_id, chunk_index, overlap, text from kb_chunks
+select row_id, chunk_id, chunk_index, overlap, text, content_hash from kb_chunks
  where source_id = %(source_id)s and upper_inf(system_time) order by chunk_index
 
 -- name: at

@@ -114,8 +114,9 @@ update kb_events
  where id = %(id)s
 
 -- name: finish_refresh
-select finish_refresh_v1(%(event_id)s, %(token)s, %(now)s, %(base_version)s, %(check)s, %(version)s, %(close)s,
-                         %(ids)s, %(indexes)s, %(overlaps)s, %(texts)s, %(hashes)s, %(reuse)s, %(embeddings)s, %(model_id)s)
+select finish_refresh_v2(%(event_id)s, %(token)s, %(now)s, %(base_version)s, %(check)s, %(version)s, %(close)s,
+                         %(ids)s, %(indexes)s, %(overlaps)s, %(texts)s, %(hashes)s, %(reuse)s, %(embeddings)s, %(model_id)s,
+                         %(heirs)s, %(parents)s, %(policy_epoch)s)
 
 -- name: hand_back
 -- An unexpected error: the next delivery of the message may try again, until the leases are used up.

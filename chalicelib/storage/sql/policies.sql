@@ -1,0 +1,41 @@
+-- name: guarded
+-- Every text of a source that has a policy of its own, current or not, once.
+select distinct on (p.content_hash) p.content_hash, substr(c.text, c.overlap + 1) as text
+  from chunk_policies p join kb_chunks c on c.source_id = p.source_id and c.content_hash = p.content_hash
+ where p.source_id = %(source_id)s order by p.content_hash
+
+-- name: epoch
+select max(updated_at) from chunk_policies where source_id = %(source_id)s
+
+-- name: forgotten
+select content_hash from tombstones where source_id = %(source_id)s and content_hash = any (%(hashes)s)
+
+-- name: get
+select * from chunk_policies where source_id = %(source_id)s and content_hash = %(content_hash)s
+
+-- name: put
+insert into chunk_policies (source_id, content_hash, tenant_id, sensitivity, expires_at, permitted_roles,
+                            allowed_purposes, content_class, validation_status, updated_at)
+values (%(source_id)s, %(content_hash)s, %(tenant_id)s, %(sensitivity)s, %(expires_at)s, %(permitted_roles)s,
+        %(allowed_purposes)s, %(content_class)s, %(validation_status)s, %(now)s)
+on conflict (source_id, content_hash) do update
+   set sensitivity = excluded.sensitivity, expires_at = excluded.expires_at, permitted_roles = excluded.permitted_roles,
+       allowed_purposes = excluded.allowed_purposes, content_class = excluded.content_class,
+       validation_status = excluded.validation_status,
+       updated_at = greatest(excluded.updated_at, chunk_policies.updated_at + interval '1 microsecond')
+
+-- name: set_of_source
+update kb_sources
+   set sensitivity = %(sensitivity)s, expires_at = %(expires_at)s, permitted_roles = %(permitted_roles)s,
+       allowed_purposes = %(allowed_purposes)s, published = %(published)s, updated_at = %(now)s
+ where id = %(source_id)s
+
+-- name: audit
+insert into admin_audit (tenant_id, at, token_id, operator, action, target, before, after)
+values (%(tenant_id)s, %(now)s, %(token_id)s, %(operator)s, %(action)s, %(target)s, %(before)s, %(after)s)
+
+-- name: audit_page
+select * from admin_audit
+ where tenant_id = %(tenant_id)s and (%(target)s::text is null or target = %(target)s)
+   and (%(before_time)s::timestamptz is null or (at, id) < (%(before_time)s, %(before_id)s))
+ order by at desc, id desc limit %(limit)s
