@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudformation import CloudFormationClient
     from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_secretsmanager import SecretsManagerClient
     from mypy_boto3_sqs import SQSClient
 
 LOCAL_ACCOUNT = "000000000000"
@@ -46,6 +47,10 @@ class Account:
     def sqs(self) -> SQSClient:
         """A client for queues."""
         return self._session().client("sqs", region_name=self.region, endpoint_url=self.endpoint_url)
+
+    def secrets(self) -> SecretsManagerClient:
+        """A client for the keys that sign."""
+        return self._session().client("secretsmanager", region_name=self.region, endpoint_url=self.endpoint_url)
 
     def functions(self) -> LambdaClient:
         """A client that waits as long as a function may run, and never runs one twice because it waited."""

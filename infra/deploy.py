@@ -20,10 +20,13 @@ from typing import Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
+from infra import signing_keys
 from infra.account import Account
 from infra.artefacts import ArtefactStore
-from infra.package import ROOT, Package
+from infra.package import ROOT, Package, parameter_name
 from infra.stack import DeployError, Stack
+
+_KEYS = parameter_name("LARDER_KEYS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,8 @@ def deploy(
     }
     template = store.put("template", package.template)
     stack = Stack(account, f"larder-{stage}", say)
+    if not (wanted.get(_KEYS) or stack.parameters().get(_KEYS)):
+        wanted[_KEYS] = signing_keys.ensure(account, stack.name)
     deployment = Deployment(account, stack.change_to(store.url(template), wanted))
     say("migrating the database")
     for name in deployment.ops("migrate")["applied"]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from infra import local
+from infra import local, signing_keys
 from infra.deploy import deploy, destroy
 from infra.package import Package
 from infra.stack import DeployError
@@ -46,6 +46,12 @@ def test_a_stack_is_updated_in_place_and_can_be_taken_away(tmp_path: Path) -> No
         with pytest.raises(Exception, match="TickState"):
             again(cloud, TickState="SOMETIMES")
         assert environment(cloud, "Worker") == before | {"KB_RESPECT_ROBOTS": "true"}
+
+        # On AWS the keys are a secret that the deployment makes once; the function's own role reads it.
+        keys = signing_keys.ensure(cloud.cloud.account, "larder-local")
+        assert signing_keys.ensure(cloud.cloud.account, "larder-local") == keys
+        again(cloud, LarderKeys=keys)
+        assert environment(cloud, "APIHandler")["LARDER_KEYS"] == keys
 
         account, said = cloud.cloud.account, list[str]()
         destroy(local.STAGE, account, said.append)

@@ -76,10 +76,27 @@ def test_a_message_that_failed_five_times_is_kept_as_a_dead_letter(cloud: Privat
 def test_a_function_may_do_what_it_needs_and_nothing_more(cloud: PrivateCloud, function: str) -> None:
     role = cloud.client("lambda").get_function_configuration(FunctionName=cloud.outputs[f"{function}Name"])["Role"]
     actions = sorted(set().union(*ALLOWED.values()) | {"sqs:PurgeQueue", "sqs:DeleteQueue"})
+    assert allowed(cloud, role, QUEUE, *actions) == ALLOWED[function]
+
+
+@pytest.mark.parametrize("function", list(ALLOWED))
+def test_a_function_reads_its_own_stacks_keys_if_it_signs_and_no_other_secret(
+    cloud: PrivateCloud, function: str
+) -> None:
+    role = cloud.client("lambda").get_function_configuration(FunctionName=cloud.outputs[f"{function}Name"])["Role"]
+    actions = ("secretsmanager:GetSecretValue", "secretsmanager:PutSecretValue")
+    secrets = "arn:aws:secretsmanager:us-east-1:000000000000:secret:"
+    signs = function != "Worker"
+    assert allowed(cloud, role, f"{secrets}larder-local/keys-AbCdEf", *actions) == ({actions[0]} if signs else set())
+    assert allowed(cloud, role, f"{secrets}larder-prod/keys-AbCdEf", *actions) == set()
+
+
+def allowed(cloud: PrivateCloud, role: str, resource: str, *actions: str) -> set[str]:
+    """Those of ``actions`` on ``resource`` that the policies of ``role`` allow."""
     decisions = cloud.client("iam").simulate_principal_policy(
-        PolicySourceArn=role, ActionNames=actions, ResourceArns=[QUEUE]
+        PolicySourceArn=role, ActionNames=list(actions), ResourceArns=[resource]
     )["EvaluationResults"]
-    assert {d["EvalActionName"] for d in decisions if d["EvalDecision"] == "allowed"} == ALLOWED[function]
+    return {d["EvalActionName"] for d in decisions if d["EvalDecision"] == "allowed"}
 
 
 def test_each_function_reaches_the_database_with_its_own_role_alone(cloud: PrivateCloud) -> None:
