@@ -8,9 +8,12 @@ LarderError
 │   ├── Forbidden            403 admin_token_required, forbidden
 │   ├── NotFound             404 not_found
 │   ├── Conflict             409 kb_disabled, suggestion_not_open, …
+│   ├── PreconditionFailed   412 precondition_failed
+│   ├── PayloadTooLarge      413 payload_too_large
 │   ├── Invalid              422 invalid_field
 │   ├── QuotaExceeded        402 quota_exceeded
-│   └── RateLimited          429 rate_limited
+│   ├── RateLimited          429 rate_limited
+│   └── Unavailable          503 unavailable
 ├── FetchError               the guard refused or the exchange failed (fetching/ssrf.py)
 └── ExtractionError          a body that gives no text to keep (fetching/extract.py)
 """
@@ -78,6 +81,12 @@ class Conflict(Problem):
     """The thing is in a state in which this can't be done."""
 
     status, code, title = 409, "conflict", "Conflict"
+
+
+class PreconditionFailed(Problem):
+    """What ``If-Match`` names is no longer what is stored (RFC 9110, 13.1.1)."""
+
+    status, code, title = 412, "precondition_failed", "Precondition failed"
 
 
 class PayloadTooLarge(Problem):

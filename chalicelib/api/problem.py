@@ -11,6 +11,7 @@ from chalice.app import Response
 from pydantic import ValidationError
 
 from chalicelib.errors import Invalid, Problem, Unavailable
+from chalicelib.keys import KeysUnusable
 from chalicelib.telemetry import log_unexpected
 
 CONTENT_TYPE = "application/problem+json"
@@ -56,6 +57,9 @@ def response_of(error: Exception) -> Response:
     elif isinstance(error, psycopg.OperationalError):
         log_unexpected("the database did not serve", error)
         problem = Unavailable("the database did not answer in time", headers={"Retry-After": "1"})
+    elif isinstance(error, KeysUnusable):
+        log_unexpected("no keys to sign with", error)
+        problem = Unavailable("the service has no keys to sign with")
     else:
         log_unexpected("unexpected error", error)
         problem = Problem("something went wrong on our side")

@@ -67,13 +67,14 @@ class Call(Generic[BodyT, QueryT]):
     ids: Mapping[str, UUID]
     body: BodyT
     query: QueryT
+    if_match: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What goes back: a model or JSON value, a status, more headers."""
+    """What goes back: a model or JSON value, or text whose type a header names; a status, more headers."""
 
-    body: BaseModel | dict[str, Any]
+    body: BaseModel | dict[str, Any] | str
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
 
@@ -164,6 +165,7 @@ def _serve(route: Route, request: Any, path: Mapping[str, str], correlation_id: 
         ids={name: _uuid(name, path[name]) for name in re.findall(r"{(\w+)}", route.path)},
         body=_checked(route.body, _body(route, request)),
         query=_checked(route.query, _parameters(request)),
+        if_match=request.headers.get("if-match"),
     )
     answer = route.handler(call)
     content = answer.body.model_dump(mode="json") if isinstance(answer.body, BaseModel) else answer.body

@@ -151,14 +151,7 @@ def verify(keys: Keyring, proof: Proof) -> bool:
 
 def policy_of(row: dict[str, Any]) -> Policy:
     """The effective policy from the columns of ``row``: the strictest of source and chunk counts."""
-    source = Policy(
-        tenant_id=str(row["tenant_id"]),
-        sensitivity=row["sensitivity"],
-        expires_at=row["expires_at"],
-        permitted_roles=_set(row["permitted_roles"]),
-        allowed_purposes=_set(row["allowed_purposes"]),
-        provenance=Provenance(row["provenance"], row["producer"], row["source_uri"], row["trust"]),
-    )
+    source = source_policy_of(row)
     if not row["chunk_has_policy"]:
         return source
     own = Policy(
@@ -172,6 +165,18 @@ def policy_of(row: dict[str, Any]) -> Policy:
         validation_status=row["validation_status"],
     )
     return _merge(source, own)
+
+
+def source_policy_of(row: dict[str, Any]) -> Policy:
+    """The policy that a source gives to all its chunks."""
+    return Policy(
+        tenant_id=str(row["tenant_id"]),
+        sensitivity=row["sensitivity"],
+        expires_at=row["expires_at"],
+        permitted_roles=_set(row["permitted_roles"]),
+        allowed_purposes=_set(row["allowed_purposes"]),
+        provenance=Provenance(row["provenance"], row["producer"], row["source_uri"], row["trust"]),
+    )
 
 
 _merge = lru_cache(maxsize=4096)(policy.strictest)

@@ -8,10 +8,13 @@ from typing import Any
 from uuid import UUID
 
 from chalicelib.domain.night_window import NightSettings, current_night, next_start
+from chalicelib.keys import KeysUnusable
 from chalicelib.queueing.messages import Message
+from chalicelib.services import evaluations
 from chalicelib.services.outside import Outside
 from chalicelib.storage.connection import Transaction
 from chalicelib.storage.events import MAX_LEASES
+from chalicelib.telemetry import log_unexpected
 
 TENANTS_A_ROUND = 500  # run-queue rows that one transaction of the tick locks
 LOST_AFTER = timedelta(minutes=15)  # dispatched so long ago, never leased, and nothing in the queue: sent again
@@ -52,6 +55,11 @@ def _tidy(outside: Outside, now: datetime) -> None:
         tx.run("hosts.forget_idle", before=now - HOST_ROWS_KEPT)
         tx.run("nights.forget_old", before=(now - NIGHT_ROWS_KEPT).date())
         tx.run("embeddings.evict", rows=outside.settings.embedding_cache_rows)
+    try:
+        evaluations.seal(outside, now=now)
+    except KeysUnusable as error:
+        log_unexpected("chains of decisions were not sealed", error)  # the next hour tries again; work goes on
+    evaluations.retain(outside, now=now)
 
 
 def _sweep_lost(outside: Outside, now: datetime) -> int:

@@ -19,7 +19,7 @@ select * from evaluation_segments where tenant_id = %(tenant_id)s order by kind,
 select number, canonical, row_hash, chunk_id, source_id, version, role, purpose, operator, trace_id, decision, reason,
        policy_digest, mode, evaluated_at
   from policy_evaluations
- where tenant_id = %(tenant_id)s and kind = %(kind)s and day = %(day)s and number > %(after)s
+ where tenant_id = %(tenant_id)s and kind = %(kind)s and day = %(day)s and number > %(after)s and number <= %(upto)s
  order by number limit %(limit)s
 
 -- name: counts

@@ -39,3 +39,19 @@ select * from admin_audit
  where tenant_id = %(tenant_id)s and (%(target)s::text is null or target = %(target)s)
    and (%(before_time)s::timestamptz is null or (at, id) < (%(before_time)s, %(before_id)s))
  order by at desc, id desc limit %(limit)s
+
+-- name: source
+select s.id as source_id, s.uri as source_uri, s.tenant_id, s.sensitivity, s.expires_at, s.permitted_roles,
+       s.allowed_purposes, s.provenance, s.producer, s.trust, s.published
+  from kb_sources s where s.id = %(source_id)s
+
+-- name: chunk
+-- The chunk as it stands now, or else as it stood last.
+select c.chunk_id, c.source_id, c.content_hash, s.uri as source_uri, s.tenant_id, s.sensitivity, s.expires_at,
+       s.permitted_roles, s.allowed_purposes, s.provenance, s.producer, s.trust,
+       p.source_id is not null as chunk_has_policy, p.sensitivity as chunk_sensitivity, p.expires_at as chunk_expires_at,
+       p.permitted_roles as chunk_permitted_roles, p.allowed_purposes as chunk_allowed_purposes, p.content_class,
+       p.validation_status
+  from kb_chunks c join kb_sources s on s.id = c.source_id
+  left join chunk_policies p on p.source_id = c.source_id and p.content_hash = c.content_hash
+ where c.chunk_id = %(chunk_id)s order by upper_inf(c.system_time) desc, upper(c.system_time) desc nulls first limit 1

@@ -34,3 +34,6 @@ select p.kb_sources from tenants t join plans p on p.name = t.plan where t.id = 
 
 -- name: by_name
 select id from tenants where name = %(name)s
+
+-- name: set_firewall_mode
+update tenants set firewall_mode = %(mode)s where id = %(id)s

@@ -1,0 +1,23 @@
+"""Rows as CSV that no spreadsheet runs (RFC 4180)."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+_RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def lines(rows: Iterable[Sequence[object]]) -> str:
+    """The rows as CSV text with CRLF; a cell that a spreadsheet would run as a formula is prefixed by ``'``."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\r\n")
+    for row in rows:
+        writer.writerow(_cell(value) for value in row)
+    return text.getvalue()
+
+
+def _cell(value: object) -> str:
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.lstrip(" ").startswith(_RUN_BY_SPREADSHEETS) else text

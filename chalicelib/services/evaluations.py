@@ -1,0 +1,185 @@
+"""The record of decisions: read, exported, proven whole, sealed and let go."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import rfc8785
+
+from chalicelib.domain import policy
+from chalicelib.keys import Keyring
+from chalicelib.services.outside import Outside
+from chalicelib.services.tokens import Principal
+from chalicelib.storage.connection import Transaction
+
+KEPT_DAYS = {"allow": 30, "block": 365}
+ROWS_A_READ = 1000
+SEALS_A_TICK = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which decisions: from ``since`` on and before ``until``; None lets everything through."""
+
+    since: datetime
+    until: datetime
+    decision: str | None = None
+    chunk_id: UUID | None = None
+    role: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Where the record is not what it was. ``number`` is a row's place in its segment, None stands for the head."""
+
+    kind: str
+    day: date
+    number: int | None
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What was looked at, and what was wrong with it."""
+
+    segments: int
+    rows: int
+    faults: list[Fault]
+
+
+def page(
+    outside: Outside, who: Principal, filters: Filters, *, after: tuple[datetime, UUID] | None, limit: int
+) -> list[dict[str, Any]]:
+    """One page of decisions, oldest first."""
+    time, ident = after or (None, None)
+    with outside.database.transaction(who.tenant_id) as tx:
+        return tx.rows(
+            "firewall.page",
+            tenant_id=who.tenant_id,
+            since=filters.since,
+            until=filters.until,
+            decision=filters.decision,
+            chunk_id=filters.chunk_id,
+            role=filters.role,
+            after_time=time,
+            after_id=ident,
+            limit=limit,
+        )
+
+
+def verify(outside: Outside, who: Principal) -> Verified:
+    """Walk every chain of the tenant from its first row to its head, and every seal.
+
+    Finds a row that was edited, taken out, put in another place or cut off the end, and a head that was changed after
+    it was sealed. What retention dropped is known by its sealed head.
+    """
+    rows = 0
+    faults: list[Fault] = []
+    with outside.database.transaction(who.tenant_id) as tx:
+        segments = tx.rows("firewall.segments", tenant_id=who.tenant_id)
+        before: dict[str, str | None] = {}
+        for segment in segments:
+            if segment["dropped_at"] is None:
+                seen, wrong = _walk(tx, segment)
+                rows += seen
+                faults += wrong
+            faults += _check_seal(outside.keys, segment, before.get(segment["kind"]))
+            before[segment["kind"]] = segment["seal"]
+    return Verified(len(segments), rows, faults)
+
+
+def seal(outside: Outside, *, now: datetime) -> int:
+    """Seal the heads of finished days into each other, oldest first; for the tick. Returns how many."""
+    with outside.database.transaction() as tx:
+        due = tx.rows("firewall.to_seal", today=now.date(), limit=SEALS_A_TICK)
+        sealed: dict[tuple[UUID, str], str] = {}
+        for segment in due:
+            chain = (segment["tenant_id"], segment["kind"])
+            message = _head_message(segment, sealed.get(chain, segment["before"]))
+            key_id, mac = outside.keys.sign("head", message)
+            sealed[chain] = mac
+            named = {name: segment[name] for name in ("tenant_id", "kind", "day")}
+            tx.run("firewall.seal", **named, seal=mac, key_id=key_id, now=now)
+        return len(due)
+
+
+def retain(outside: Outside, *, now: datetime) -> int:
+    """Drop whole sealed segments that are older than they must be kept; their heads stay. Returns rows dropped."""
+    with outside.database.transaction() as tx:
+        return sum(
+            tx.run("firewall.drop_segments", kind=kind, before=now.date() - timedelta(days=days), now=now)
+            for kind, days in KEPT_DAYS.items()
+        )
+
+
+def _walk(tx: Transaction, segment: dict[str, Any]) -> tuple[int, list[Fault]]:
+    kind, day = segment["kind"], segment["day"]
+    last = hashlib.sha256(f"{segment['tenant_id']} {day} {kind}".encode()).hexdigest()
+    number = 0
+    faults: list[Fault] = []
+    for row in _rows(tx, segment):
+        number += 1
+        if row["number"] != number:
+            return number - 1, [*faults, Fault(kind, day, number, "missing")]
+        last = hashlib.sha256((last + row["canonical"]).encode()).hexdigest()
+        if row["row_hash"] != last or _canonical(segment["tenant_id"], row) != row["canonical"]:
+            return number, [*faults, Fault(kind, day, number, "edited")]
+    if (number, last) != (segment["row_count"], segment["last_hash"]):
+        faults.append(Fault(kind, day, number + 1, "cut off"))
+    return number, faults
+
+
+def _rows(tx: Transaction, segment: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    after = 0
+    named = {name: segment[name] for name in ("tenant_id", "kind", "day")}
+    upto = segment["row_count"]  # what a reader appends meanwhile is for the next walk
+    while batch := tx.rows("firewall.segment_rows", **named, after=after, upto=upto, limit=ROWS_A_READ):
+        yield from batch
+        after = batch[-1]["number"]
+
+
+def _canonical(tenant_id: UUID, row: dict[str, Any]) -> str:
+    """The decision's JSON again, from the columns that people read."""
+    return rfc8785.dumps(
+        {
+            "tenant_id": str(tenant_id),
+            "role": row["role"],
+            "purpose": row["purpose"],
+            "operator": row["operator"],
+            "trace_id": row["trace_id"],
+            "mode": row["mode"],
+            "chunk_id": str(row["chunk_id"]),
+            "source_id": str(row["source_id"]),
+            "version": row["version"],
+            "decision": row["decision"],
+            "reason": row["reason"],
+            "policy_digest": row["policy_digest"],
+            "evaluated_at": policy.instant(row["evaluated_at"]),
+        }
+    ).decode("utf-8")
+
+
+def _check_seal(keys: Keyring, segment: dict[str, Any], before: str | None) -> list[Fault]:
+    if segment["sealed_at"] is None:
+        return []
+    if keys.verify("head", _head_message(segment, before), segment["key_id"], segment["seal"]):
+        return []
+    return [Fault(segment["kind"], segment["day"], None, "head changed after it was sealed")]
+
+
+def _head_message(segment: dict[str, Any], before: str | None) -> bytes:
+    return rfc8785.dumps(
+        {
+            "tenant_id": str(segment["tenant_id"]),
+            "kind": segment["kind"],
+            "day": segment["day"].isoformat(),
+            "row_count": segment["row_count"],
+            "last_hash": segment["last_hash"],
+            "before": before,
+        }
+    )

@@ -1,0 +1,311 @@
+"""The firewall over HTTP: what is served in each mode, what is written down, and how it is proven."""
+
+from __future__ import annotations
+
+import csv
+import io
+import threading
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import psycopg
+import pytest
+
+from chalicelib.services import enforcement, evaluations, search
+from tests.integration import rows
+from tests.integration.cycle import Cycle
+from tests.tenants import Deployment, Tenant
+
+URL = "http://docs.example.com/page"
+TEXT = "\n".join(
+    f"Section {name} {part}. The {name} {part} procedure has rules {part} of {name}, people {part} of {name} and papers "
+    f"{part} of {name}; whoever follows {name} {part} writes {part} and {name} on page {part} of the {name} {part} file."
+    for name in ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot")
+    for part in ("one", "two", "three", "four")
+)
+
+
+@pytest.fixture
+def filled(deployment: Deployment, acme: Tenant) -> dict[str, Any]:
+    """A tenant with one page of several chunks; the source's id and the chunk ids by their text's word."""
+    cycle = Cycle(deployment, datetime.now(UTC))
+    source = acme.add(URL)
+    cycle.web.page(URL, TEXT)
+    acme.post(f"/v1/kb/sources/{source['id']}/queue", {"when": "now"})
+    cycle.now = datetime.now(UTC)
+    assert cycle.deliver() == "new_version"
+    hits = ask(acme, "procedure", limit=50)
+    assert len(hits) >= 4
+    return {"source_id": source["id"], "hits": hits, "cycle": cycle}
+
+
+def ask(tenant: Tenant, query: str, **more: Any) -> list[dict[str, Any]]:
+    answer = tenant.read_only("POST", "/v1/kb/search", {"query": query, **more})
+    assert answer.status == 200, answer.json
+    return list(answer.json["hits"])
+
+
+def recorded(deployment: Deployment) -> list[dict[str, Any]]:
+    return rows.sql(deployment, "select * from policy_evaluations order by kind, day, number")
+
+
+def restrict(tenant: Tenant, chunk_id: str, **fields: Any) -> Any:
+    return tenant.post(f"/v1/memory/chunks/{chunk_id}/policy", fields or {"sensitivity": "restricted"})
+
+
+def test_advisory_serves_with_a_warning_and_enforce_drops(acme: Tenant, filled: dict[str, Any]) -> None:
+    chunk = filled["hits"][0]["chunk_id"]
+    assert restrict(acme, chunk).status == 200
+    served = {hit["chunk_id"]: hit for hit in ask(acme, "procedure", limit=50)}
+    assert served[chunk]["policy_warning"].startswith("block_sensitivity_tier: ")
+    assert acme.post("/v1/memory/firewall/mode", {"mode": " Enforce "}).json["effective"] == "enforce"
+    assert chunk not in {hit["chunk_id"] for hit in ask(acme, "procedure", limit=50)}
+    assert acme.post("/v1/memory/firewall/mode", {"mode": "off"}).status == 200
+    served = {hit["chunk_id"]: hit for hit in ask(acme, "procedure", limit=50)}
+    assert served[chunk]["policy_warning"] is None
+
+
+def test_refuted_text_is_read_by_nobody_in_any_mode(acme: Tenant, filled: dict[str, Any]) -> None:
+    chunk = filled["hits"][0]["chunk_id"]
+    path = f"/v1/memory/chunks/{chunk}/validation"
+    assert acme.post(path, {"status": "refuted", "why": "it was never so"}).status == 200
+    for mode in ("off", "advisory", "enforce"):
+        acme.post("/v1/memory/firewall/mode", {"mode": mode})
+        assert chunk not in {hit["chunk_id"] for hit in ask(acme, "procedure", limit=50)}, mode
+        text = acme.get(f"/v1/kb/sources/{filled['source_id']}/text").json
+        assert text["withheld"] == 1, mode
+        assert "[withheld by policy]" in text["text"], mode
+
+
+def test_withheld_text_is_neither_in_texts_nor_in_diffs_nor_repeated_by_the_next_chunk(
+    acme: Tenant, filled: dict[str, Any]
+) -> None:
+    acme.post("/v1/memory/firewall/mode", {"mode": "enforce"})
+    hits = sorted(filled["hits"], key=lambda hit: hit["chunk_index"])
+    secret = hits[1]["text"]
+    restrict(acme, hits[1]["chunk_id"])
+    filled["cycle"].web.page(URL, TEXT + "\nOne more paragraph about the golf procedure, which is new and harmless.")
+    acme.post(f"/v1/kb/sources/{filled['source_id']}/queue", {"when": "now"})
+    filled["cycle"].now = datetime.now(UTC)
+    assert filled["cycle"].deliver() == "new_version"
+    shown = [
+        acme.read_only("GET", f"/v1/kb/sources/{filled['source_id']}/text").json["text"],
+        acme.read_only("GET", f"/v1/kb/sources/{filled['source_id']}/diff").json["unified"],
+        *(hit["text"] for hit in ask(acme, "procedure", limit=50)),
+    ]
+    for text in shown:
+        assert not any(secret[start : start + 60] in text for start in range(0, len(secret) - 60, 30))
+
+
+def test_every_decision_is_one_row_in_a_chain_that_verifies(deployment: Deployment, acme: Tenant, filled: Any) -> None:
+    restrict(acme, filled["hits"][0]["chunk_id"])
+    before = len(recorded(deployment))
+    hits = ask(acme, "procedure", limit=50)
+    new = recorded(deployment)
+    assert len(new) - before == len(hits)
+    assert {row["decision"] for row in new} == {"allow", "block_sensitivity_tier"}
+    verdict = acme.get("/v1/memory/firewall/verify").json
+    assert (verdict["ok"], verdict["rows"]) == (True, len(new))
+
+
+@pytest.mark.parametrize(
+    ("what", "statement"),
+    [("edited", "update policy_evaluations set reason = 'none' where kind = 'allow' and number = 2"),
+     ("missing", "delete from policy_evaluations where kind = 'allow' and number = 2"),
+     ("cut off", "delete from policy_evaluations where kind = 'allow' and number = (select max(number) from policy_evaluations)")],
+)  # fmt: skip
+def test_a_row_that_was_touched_is_found(
+    deployment: Deployment, acme: Tenant, filled: dict[str, Any], what: str, statement: str
+) -> None:
+    rows.sql(deployment, statement)
+    verdict = acme.get("/v1/memory/firewall/verify").json
+    assert verdict["ok"] is False
+    assert [fault["what"] for fault in verdict["faults"]] == [what]
+
+
+def test_sealed_heads_show_what_happened_also_after_retention(
+    deployment: Deployment, acme: Tenant, filled: Any
+) -> None:
+    for table in ("policy_evaluations", "evaluation_segments"):
+        rows.sql(deployment, "set session_replication_role = replica")
+        rows.sql(deployment, f"update {table} set day = day - 40 where kind = 'allow'")
+    outside = deployment.worker
+    now = datetime.now(UTC)
+    # The first hash is over the day's name, so a segment that was moved in time is a fault of its own.
+    assert [fault.what for fault in evaluations.verify(deployment.outside, rows.principal(acme)).faults] == ["edited"]
+    assert evaluations.seal(outside, now=now) == 1
+    assert evaluations.retain(outside, now=now) > 0
+    assert recorded(deployment) == []
+    assert evaluations.verify(deployment.outside, rows.principal(acme)).faults == []
+    rows.sql(deployment, "update evaluation_segments set row_count = row_count - 1")
+    faults = evaluations.verify(deployment.outside, rows.principal(acme)).faults
+    assert [fault.what for fault in faults] == ["head changed after it was sealed"]
+
+
+def test_a_recall_whose_audit_cannot_be_written_fails(deployment: Deployment, acme: Tenant, filled: Any) -> None:
+    rows.sql(deployment, "revoke insert on policy_evaluations from larder_app")
+    answer = acme.post("/v1/kb/search", {"query": "procedure"})
+    assert answer.status == 500
+    assert "hits" not in answer.json
+
+
+def test_sixteen_readers_at_once_leave_exactly_their_rows(deployment: Deployment, acme: Tenant, filled: Any) -> None:
+    before = len(recorded(deployment))
+    counts: list[int] = []
+
+    def read() -> None:
+        outside = deployment.build("larder_app")
+        who = replace(rows.principal(acme), operator_name=None)
+        reading = enforcement.reading(outside, who, role=None, purpose=None, trace_id="t")
+        question = search.Question("procedure", 50, "hybrid")
+        for _ in range(20):
+            counts.append(len(search.search(outside, who, reading, question, datetime.now(UTC)).hits))
+        outside.database.close()
+
+    threads = [threading.Thread(target=read) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(counts) == 320
+    assert len(recorded(deployment)) - before == sum(counts)
+    assert acme.get("/v1/memory/firewall/verify").json["ok"] is True
+
+
+def test_a_proof_verifies_until_it_is_touched_and_for_its_tenant_alone(
+    acme: Tenant, other: Tenant, filled: dict[str, Any]
+) -> None:
+    proof = filled["hits"][0]["proof"]
+    path = "/v1/memory/firewall/proofs/verify"
+    assert acme.post(path, proof).json == {"valid": True}
+    assert other.post(path, proof).json == {"valid": False}
+    for change in ({"decision": "block_expired"}, {"mac": "0" * 64}, {"key_id": "9"}, {"policy_digest": "x"}):
+        assert acme.post(path, {**proof, **change}).json == {"valid": False}
+
+
+def test_a_policy_write_asks_for_the_policy_that_was_read(acme: Tenant, filled: dict[str, Any]) -> None:
+    path = f"/v1/memory/chunks/{filled['hits'][0]['chunk_id']}/policy"
+    read = acme.get(path)
+    stale = read.headers["etag"]
+    deployment = acme.deployment
+    headers = {**acme._headers(), "If-Match": stale}
+    assert deployment.request("POST", path, headers, {"sensitivity": "confidential"}).status == 200
+    answer = deployment.request("POST", path, headers, {"sensitivity": "public"})
+    assert (answer.status, answer.json["code"]) == (412, "precondition_failed")
+    assert acme.get(path).json["policy"]["sensitivity"] == "confidential"
+    audited = rows.sql(deployment, "select * from admin_audit where action = 'chunk.policy'")
+    assert len(audited) == 1
+    assert audited[0]["before"]["sensitivity"] == "public"
+    assert audited[0]["after"]["allowed_purposes"] == ["audit_review", "operational"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [({"sensitivity": "secret"}, "sensitivity"), ({"allowed_purposes": ["fun"]}, "allowed_purposes"),
+     ({"expires_at": "tomorrow"}, "expires_at"), ({"permitted_roles": [""]}, "permitted_roles"), ({"tier": "x"}, "tier")],
+)  # fmt: skip
+def test_a_bad_policy_is_refused_by_field(acme: Tenant, filled: Any, fields: dict[str, Any], field: str) -> None:
+    for path in (
+        f"/v1/memory/chunks/{filled['hits'][0]['chunk_id']}/policy",
+        f"/v1/kb/sources/{filled['source_id']}/policy",
+    ):
+        answer = acme.post(path, fields)
+        assert (answer.status, answer.json["field"]) == (422, field)
+
+
+def test_an_operator_reads_what_is_restricted_and_nobody_claims_to_be_one(
+    deployment: Deployment, acme: Tenant, filled: dict[str, Any]
+) -> None:
+    acme.post("/v1/memory/firewall/mode", {"mode": "enforce"})
+    acme.post(f"/v1/kb/sources/{filled['source_id']}/policy", {"sensitivity": "restricted"})
+    assert ask(acme, "procedure") == []
+    assert acme.post("/v1/kb/search", {"query": "procedure"}).json["hits"] == [], "this admin token names nobody"
+    rows.sql(deployment, "update api_tokens set operator_name = 'Ada' where class = 'admin'")
+    assert acme.post("/v1/kb/search", {"query": "procedure"}).json["hits"]
+    assert acme.post("/v1/kb/search", {"query": "procedure", "operator": "Ada"}).status == 422
+    assert acme.post("/v1/kb/search", {"query": "procedure", "role": "boss"}).json["code"] == "role_not_held"
+
+
+def test_a_block_never_shortens_the_answer(deployment: Deployment, acme: Tenant, filled: dict[str, Any]) -> None:
+    acme.post("/v1/memory/firewall/mode", {"mode": "enforce"})
+    best = ask(acme, "procedure", limit=2)
+    for hit in best:
+        restrict(acme, hit["chunk_id"])
+    again = ask(acme, "procedure", limit=2)
+    assert len(again) == 2
+    assert not {hit["chunk_id"] for hit in again} & {hit["chunk_id"] for hit in best}
+    blocked = [row for row in recorded(deployment) if row["kind"] == "block"]
+    assert {str(row["chunk_id"]) for row in blocked} == {hit["chunk_id"] for hit in best}
+
+
+def test_the_export_is_csv_that_no_spreadsheet_runs(deployment: Deployment, acme: Tenant, filled: Any) -> None:
+    rows.sql(deployment, "update policy_evaluations set reason = '=HYPERLINK(1)' where number = 1")
+    from app import app
+    from chalice.test import Client
+
+    with Client(app) as client:
+        answer = client.http.get("/v1/memory/firewall/evaluations.csv", headers=acme._headers())
+    text = answer.body.decode()
+    assert text.count("\r\n") == len(recorded(deployment)) + 1
+    table = list(csv.DictReader(io.StringIO(text)))
+    assert "'=HYPERLINK(1)" in {row["reason"] for row in table}
+
+
+def test_roles_and_purposes_are_held_to_the_token(deployment: Deployment, acme: Tenant, filled: dict[str, Any]) -> None:
+    acme.post("/v1/memory/firewall/mode", {"mode": "enforce"})
+    acme.post(f"/v1/kb/sources/{filled['source_id']}/policy", {"permitted_roles": ["editor"]})
+    assert ask(acme, "procedure") == []
+    rows.sql(deployment, "update api_tokens set roles = '{editor,reader}' where class = 'api'")
+    assert ask(acme, "procedure") == [], "two roles and none named"
+    assert ask(acme, "procedure", role="editor")
+    rows.sql(deployment, "update api_tokens set purposes = '{audit_review}' where class = 'api'")
+    assert acme.read_only("POST", "/v1/kb/search", {"query": "x"}).json["code"] == "purpose_not_held"
+    assert ask(acme, "procedure", role="editor", purpose="audit_review")
+
+
+def test_python_and_sql_agree_on_what_is_stricter(deployment: Deployment) -> None:
+    from hypothesis import given, settings
+    from hypothesis import strategies as st
+
+    from chalicelib.domain import policy
+
+    sets = st.none() | st.frozensets(st.sampled_from(["a", "b", "c"]), max_size=3)
+    moments = st.none() | st.sampled_from([datetime(2027, 1, 1, tzinfo=UTC), datetime(2028, 1, 1, tzinfo=UTC)])
+    made = st.builds(
+        policy.Policy,
+        tenant_id=st.just("t"),
+        sensitivity=st.sampled_from(["public", "internal", "confidential", "restricted"]),
+        expires_at=moments,
+        permitted_roles=sets,
+        allowed_purposes=sets,
+        content_class=st.sampled_from(["", "credentials"]),
+        validation_status=st.sampled_from(["", "confirmed", "unverified", "refuted"]),
+    )
+    columns = "sensitivity, expires_at, permitted_roles, allowed_purposes, content_class, validation_status"
+
+    def parameters(one: policy.Policy) -> tuple[Any, ...]:
+        listed = [None if value is None else sorted(value) for value in (one.permitted_roles, one.allowed_purposes)]
+        return (one.sensitivity, one.expires_at, *listed, one.content_class, one.validation_status)
+
+    record = (
+        "row(gen_random_uuid(), 'h', gen_random_uuid(), %s, %s::timestamptz, %s::text[], %s::text[], %s, %s, now())"
+    )
+    url = deployment.server.url(deployment.database_name, "postgres")
+    with psycopg.connect(url) as connection:
+
+        @given(made, made)
+        @settings(max_examples=100, deadline=None)
+        def agree(one: policy.Policy, other: policy.Policy) -> None:
+            row = connection.execute(
+                f"select {columns} from stricter_v1({record}::chunk_policies, {record}::chunk_policies)".encode(),
+                (*parameters(one), *parameters(other)),
+            ).fetchone()
+            assert row is not None
+            merged = policy.strictest(one, other)
+            if merged.tier == "restricted" and policy.CREDENTIALS in (one.content_class, other.content_class):
+                row = ("restricted", *row[1:])  # credentials are restricted whatever the tier says
+            found = (*row[:2], *(None if value is None else sorted(value) for value in row[2:4]), *row[4:])
+            assert found == parameters(merged)
+
+        agree()
