@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
-import resource
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -72,8 +72,11 @@ def _read(body: bytes) -> dict[str, Any]:
 
 
 def _main() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (MAX_SECONDS, MAX_SECONDS))
+    import resource  # not everywhere, and needed in the child alone
+
+    for limit, value in ((resource.RLIMIT_CPU, MAX_SECONDS), (resource.RLIMIT_AS, MAX_MEMORY)):
+        with contextlib.suppress(ValueError, OSError):  # a system that has its own, lower one
+            resource.setrlimit(limit, (value, value))
     sys.stdout.write(json.dumps(_read(sys.stdin.buffer.read())))
 
 
