@@ -23,7 +23,6 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from itertools import islice
 from queue import Empty, SimpleQueue
 from threading import Thread
-from unicodedata import normalize
 from urllib.parse import quote, urljoin
 
 import h11
@@ -37,7 +36,7 @@ MAX_HEADER_LINE, MAX_HEADERS = 8_192, 65_536  # bytes: a line without its CRLF, 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 ACCEPT = "text/html, application/xhtml+xml, text/markdown, text/plain, application/json, application/xml, */*;q=0.1"
 READ_TYPES = re.compile(
-    r"text/(html|plain|markdown|x-markdown|xml)|application/(json|xml|pdf)|application/[a-z0-9.-]+\+(json|xml)"
+    r"text/(html|plain|markdown|x-markdown|xml|json)|application/(json|xml|pdf)|application/[a-z0-9.-]+\+(json|xml)"
 )
 LIST_HEADERS = frozenset({"cache-control", "content-language", "x-robots-tag"})
 SINGLE_HEADERS = frozenset({"content-type", "etag", "last-modified", "date", "retry-after"})
@@ -273,8 +272,6 @@ def _canonical_host(text: str) -> str:
     try:
         if text.startswith("["):
             return IPv6Address("" if "%" in text else text[1:-1]).compressed
-        if len(text) > 254 or normalize("NFKC", text) != text:
-            raise ValueError
         labels = text.removesuffix(".").encode().lower().decode().split(".")  # bytes: only ASCII is lowered
         labels = [x if x.isascii() and x[2:4] != "--" else idna.alabel(x).decode("ascii") for x in labels]
         name = ".".join(labels)

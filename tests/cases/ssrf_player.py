@@ -24,6 +24,7 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -362,53 +363,52 @@ def _parts(source: dict[str, Any]) -> Iterable[bytes]:
     """The bytes of a response in pieces."""
     if "raw" in source:
         return [str(source["raw"]).encode("utf-8")]
-    if "raw_b64" in source:
-        return [base64.b64decode(source["raw_b64"])]
+    if "raw_b64" in source or "raw_hex" in source:
+        return [base64.b64decode(source["raw_b64"]) if "raw_b64" in source else bytes.fromhex(source["raw_hex"])]
     for key in ("raw_template", "raw_generator"):
         if key in source:
             return _raw_from_words(str(source[key]))
-    headers = {str(name): str(value) for name, value in (source.get("headers") or {}).items()}
-    if "headers" not in source and "status" not in source:
-        headers = {"Content-Type": "text/html; charset=utf-8"}
-    body = _body_parts(source, headers)
-    lower = {name.lower(): value for name, value in headers.items()}
-    if "transfer-encoding" not in lower and "content-length" not in lower and isinstance(body, list):
-        headers["Content-Length"] = str(sum(map(len, body)))
-    lines = [f"HTTP/1.1 {source.get('status', 200)} OK", *(f"{name}: {value}" for name, value in headers.items())]
-    return _chain("\r\n".join(lines).encode("utf-8") + b"\r\n\r\n", body)
+    headers = _header_fields(source)
+    body = _body_parts(source, {name.lower(): value.lower() for name, value in headers})
+    names = {name.lower() for name, _ in headers}
+    if not names & {"transfer-encoding", "content-length"} and isinstance(body, list):
+        headers.append(("Content-Length", str(sum(map(len, body)))))
+    lines = [f"HTTP/1.1 {source.get('status', 200)} OK", *(f"{name}: {value}" for name, value in headers)]
+    return chain(["\r\n".join(lines).encode("utf-8") + b"\r\n\r\n"], body)
 
 
-def _chain(head: bytes, body: Iterable[bytes]) -> Iterator[bytes]:
-    yield head
-    yield from body
+def _header_fields(source: dict[str, Any]) -> list[tuple[str, str]]:
+    """Headers as an object, with a list for a repeated one, or as a list of pairs; a body alone is an HTML page."""
+    given = source.get("headers")
+    if given is None:
+        return [] if "status" in source else [("Content-Type", "text/html; charset=utf-8")]
+    pairs = list(given.items()) if isinstance(given, dict) else [tuple(pair) for pair in given]
+    return [(str(name), str(one)) for name, value in pairs for one in (value if isinstance(value, list) else [value])]
 
 
 def _raw_from_words(text: str) -> Iterable[bytes]:
     """A whole response, or header lines to put in an ordinary one."""
-    if text.lstrip("'\"").startswith("HTTP/"):
-        return words.pieces(text)
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n"
     if words.ENDLESS.search(text):
-        return _chain(head, words.pieces(text))
-    lines = words.whole(text)
-    return [head, lines if lines.endswith(b"\r\n") else lines + b"\r\n", b"\r\nok"]
+        return words.pieces(text) if text.lstrip("'\"").startswith("HTTP/") else chain([head], words.pieces(text))
+    data = words.whole(text)
+    if not data.startswith(b"HTTP/"):
+        return [head, data if data.endswith(b"\r\n") else data + b"\r\n", b"\r\nok"]
+    return [data] if b"\r\n\r\n" in data else [data.rstrip(b"\r\n"), head[head.index(b"\r\n") :], b"\r\nok"]
 
 
 def _body_parts(source: dict[str, Any], headers: dict[str, str]) -> Iterable[bytes]:
-    lower = {name.lower(): value.lower() for name, value in headers.items()}
-    is_chunked = "chunked" in lower.get("transfer-encoding", "")
-    if "body_b64" in source:
-        data: Iterable[bytes] = [base64.b64decode(source["body_b64"])]
-    elif "body_template" in source or "body_generator" in source:
-        spoken = str(source.get("body_template", source.get("body_generator")))
-        endless = _is_endless(source)
-        data = words.pieces(spoken) if endless else list(words.pieces(spoken))
+    is_chunked = "chunked" in headers.get("transfer-encoding", "")
+    spoken = str(source.get("body_template", source.get("body_generator", "")))
+    if "body_b64" in source or "body_hex" in source:
+        encoded = source.get("body_b64")
+        data: Iterable[bytes] = [base64.b64decode(encoded) if encoded else bytes.fromhex(source["body_hex"])]
+    elif spoken:
+        data = words.pieces(spoken) if _is_endless(source) else list(words.pieces(spoken))
         if is_chunked and "chunk" in spoken:
             return data
     else:
-        body = str(source.get("body", "")).encode("utf-8")
-        coding = lower.get("content-encoding", "")
-        data = [words.compress(body, coding)]
+        data = [words.compress(str(source.get("body", "")).encode("utf-8"), headers.get("content-encoding", ""))]
     return words.chunked(data) if is_chunked else data
 
 
