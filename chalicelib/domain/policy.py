@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 import rfc8785
@@ -100,6 +101,7 @@ def as_json(policy: Policy) -> dict[str, Any]:
     }
 
 
+@lru_cache(maxsize=4096)
 def digest(policy: Policy) -> str:
     """SHA-256, in hex, of the effective policy's canonical JSON (RFC 8785). It is also the policy's ETag."""
     return hashlib.sha256(rfc8785.dumps(as_json(policy))).hexdigest()

@@ -28,15 +28,21 @@ class Value(NamedTuple):
 _QUOTE = r"(?:\\{0,3}[\"'`]|&quot;|&apos;|&#0?3[49];|&#x2[27];)"
 _CLOSE = rf"(?:{_QUOTE}|[\[\])}}*~]){{0,5}}"
 _ASSIGN = re.compile(rf"{_CLOSE}[ \t]{{0,12}}(?:[:=]{{1,3}}>?|[?!+~|]{{1,2}}=|->|：|＝)[*_]{{0,3}}[ \t]{{0,12}}")
-_TYPED = re.compile(rf"{_CLOSE}\s{{0,2}}:?\s?[A-Za-z_*&][\w.<>\[\]|?*& ]{{0,60}}=\s{{0,4}}(?={_QUOTE})")
+# Prose goes on with a word and no sign: "the token that".
+_BEGINS_WORD = re.compile(r" [A-Za-z]{1,40}+(?! ?[\w.\[\]<>?*&|]{0,40} ?=)")
+# let token: string = "…", var token string = "…", char *token = "…"
+_TYPED = re.compile(
+    r"[ \t]{0,2}:?[ \t]?[A-Za-z_*&][\w.\[\]?*&]{0,40}(?:<[\w, ]{0,40}>)?(?: \| \w{1,20})?"
+    rf"[ \t]{{0,2}}=[ \t]{{0,4}}(?={_QUOTE})"
+)
 _ATTRIBUTE = re.compile(r"[\"']\s{1,8}(?:value|content)\s{0,2}=\s{0,2}(?=[\"'])")
 _CALL = re.compile(rf"{_CLOSE}[ \t]{{0,2}}(?:[(,]|\|\|)\s{{0,4}}(?={_QUOTE})")
 _SPACE = re.compile(r"[\"']?[ \t]{1,8}")
-_SPACE_QUOTED = re.compile(rf"[ \t]{{1,4}}(?={_QUOTE})")
-_CELL = re.compile(r"[*`]{0,3}[ \t]{0,20}(?:\||\t)[ \t|:]{0,20}")
+# A verb, a dash, the border of a cell, or a quote: SQL's IDENTIFIED BY '…', nginx's proxy_set_header X-Api-Key "…".
 _TOLD = re.compile(
     r"[*_`]{0,3}[ \t]{1,4}(?:is|was|are|ist|war|lautet|est|es|è|je|jest|(?:has )?(?:been )?(?:set|changed|reset) to)"
-    r"(?: now)?:?[ \t]{1,4}|[是为為]\s?",
+    r"(?: now)?:?[ \t]{1,4}|[ \t][-–—→][ \t]|[是为為]\s?"
+    rf"|[*`]{{0,3}}[ \t]{{0,20}}[|\t][ \t|:]{{0,20}}|[ \t]{{1,4}}(?={_QUOTE})",
     re.IGNORECASE,
 )
 _ELEMENT = re.compile(r"[^<>\n]{0,80}>\s{0,8}([^<>]{1,1024}?)\s{0,8}<")
@@ -44,23 +50,25 @@ _ELEMENT = re.compile(r"[^<>\n]{0,80}>\s{0,8}([^<>]{1,1024}?)\s{0,8}<")
 _NEXT_LINE = re.compile(
     rf"(?:[|>][+-]?[ \t]{{0,4}})?\r?\n[ \t]{{1,16}}(?={_QUOTE})|[|>][+-]?[ \t]{{0,4}}\r?\n[ \t]{{1,16}}"
 )
-_SCHEME = re.compile(r"(bearer|basic|token|apikey|api-key|bot|ssws|splunk|key|digest)[ \t]{1,4}", re.IGNORECASE)
+_SCHEME = re.compile(
+    r"(?:bearer|basic|token|apikey|api-key|bot|ssws|splunk|key|digest)[ \t]{1,4}|base64:", re.IGNORECASE
+)
 _OPEN = re.compile(rf"(?:[bfruBFRUL@$]{{0,2}})({_QUOTE}|[“„«])")
 _SHUT = {"“": "”", "„": "“", "«": "»"}
 _ESCAPED = {mark: re.compile(rf"(?:[^{mark}\\\r\n]|\\.){{0,1024}}(?={mark})") for mark in "\"'`"}
 # A bare value ends at a blank, a quote, an angle bracket, the next pair of a list, and where CJK text goes on.
-_BARE_MARK = (
-    r"(?:[^\s\"'`<>;,&|\\“”\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]"
-    r"|[;,&|](?![\s;,&|]|$|[\w. -]{1,40}[=:])|\\(?![nrt\"']))"
+_BARE = re.compile(
+    r"(?:[^\s\"'`<>;,&|\\“”\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]{1,400}+"
+    r"|[;,&|](?![\s;,&|]|$|[\w. -]{1,40}[=:]|#?\w{1,8};)|\\(?![nrt\"'])){1,8}"
 )
-_BARE = re.compile(f"{_BARE_MARK}{{1,1024}}")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{8,400}={0,2}")
 _AWS_SECRET = re.compile(r"[A-Za-z0-9/+=]{40}")
 _AZURE_KEY = re.compile(r"[A-Za-z0-9/+]{40,90}={0,2}")
 _AZURE_NAME = re.compile(r"(?:account|shared ?access)[_ -]?key")
+_NESTED = 3
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 
-_SETS = re.compile(r"(?:^|\s)(?:ENV|setenv|setx|set -\w{1,3})[ \t]{1,4}\Z")
+_SETS = re.compile(r"(?:^|\s)(?:env|setenv|setx|set -\w{1,3})[ \t]{1,4}\Z", re.IGNORECASE)
 _NETRC = re.compile(r"machine\s{1,8}\S{1,100}\s{1,8}(?:login\s{1,8}\S{1,100}\s{1,8})?\Z")
 _KEY_OF_LINE = re.compile(r"(?:^|\n)[\s>*+-]{0,20}(?:export |set |ENV |\"|')?\Z")
 # Tokens that name a process and open nothing.
@@ -70,29 +78,47 @@ _TRACES = frozenset(_TRACE_WORDS.split())
 
 def find_assigned(text: str) -> Iterator[Finding]:
     """Yield the values that stand beside the names of secrets."""
-    done = 0
+    done = tried = tries = 0
     for name in find_names(text):
-        if name.start >= done and (given := _given(text, name)) and (found := _judge(text, name, *given)):
+        if name.start < done or not (given := _given(text, name)):
+            continue
+        if found := _judge(text, name, *given):
             done = found.end
             yield found
+        # A value may hold further names (auth:password=x), but not without end: each would judge the same run again.
+        elif name.start < tried:
+            tries += 1
+            done = tried if tries > _NESTED else done
+        else:
+            tried, tries = given[0].end, 0
 
 
 def _given(text: str, name: Name) -> tuple[Value, bool] | None:
     """The value that the name is given here, and whether that is in code or configuration rather than in prose."""
-    if sign := _TYPED.match(text, name.end) or _ASSIGN.match(text, name.end):
+    if _BEGINS_WORD.match(text, name.end):
+        return _told(text, name)
+    if sign := (name.word != "pass" and _TYPED.match(text, name.end)) or _ASSIGN.match(text, name.end):
         value = _value(text, sign.end())
         certain = "=" in sign.group() or _KEY_OF_LINE.search(text, max(0, name.start - 24), name.start) is not None
-        return (value, certain or value.quoted) if value else None
+        if not value or (name.words == ("pass",) and not (value.quoted or "=" in sign.group())):
+            return None  # a boarding pass
+        return value, certain or value.quoted
     if text[name.start - 1 : name.start] == "<" and (element := _ELEMENT.match(text, name.end)):
         return Value(*element.span(1), quoted=True), True
-    if (sign := _ATTRIBUTE.match(text, name.end) or _CALL.match(text, name.end)) or (
-        (sign := _SPACE.match(text, name.end)) and _takes_space(text, name)
-    ):
+    if sign := _ATTRIBUTE.match(text, name.end) or _CALL.match(text, name.end):
         value = _value(text, sign.end())
         return (value, True) if value else None
-    if name.word == "pass":  # a verb, too
+    return _told(text, name)
+
+
+def _told(text: str, name: Name) -> tuple[Value, bool] | None:
+    """The value that stands behind a blank, a verb, or the border of a table's cell."""
+    if (sign := _SPACE.match(text, name.end)) and _takes_space(text, name):
+        value = _value(text, sign.end())
+        return (value, True) if value else None
+    if name.word == "pass" or name.sort is Sort.HEADER:  # a verb, and a word of lists and tables
         return None
-    if sign := _TOLD.match(text, name.end) or _CELL.match(text, name.end) or _sql(text, name):
+    if sign := _TOLD.match(text, name.end):
         value = _value(text, sign.end())
         return (value, value.quoted) if value else None
     return None
@@ -100,14 +126,10 @@ def _given(text: str, name: Name) -> tuple[Value, bool] | None:
 
 def _takes_space(text: str, name: Name) -> bool:
     """Whether a value may follow the name after a blank alone: a flag, ENV, .netrc."""
-    flag = text.startswith("-", name.start) and (name.start == 0 or text[name.start - 1] in " \t\n\"'[(,")
+    if text.startswith("-", name.start):
+        return name.start == 0 or text[name.start - 1] in " \t\n\"'[(,"
     before = text[max(0, name.start - 220) : name.start]
-    return flag or _SETS.search(before[-12:]) is not None or ("machine" in before and _NETRC.search(before) is not None)
-
-
-def _sql(text: str, name: Name) -> re.Match[str] | None:
-    """SQL's ``PASSWORD '…'`` and ``IDENTIFIED BY '…'``, PowerShell's ``ConvertTo-SecureString "…"``."""
-    return _SPACE_QUOTED.match(text, name.end) if name.sort is Sort.PASSWORD else None
+    return _SETS.search(before[-12:]) is not None or ("machine" in before and _NETRC.search(before) is not None)
 
 
 def _value(text: str, at: int) -> Value | None:
@@ -139,7 +161,9 @@ def _closing(text: str, start: int, quote: str) -> int | None:
 def _trimmed(text: str, start: int, end: int) -> Value:
     """A bare value without the punctuation of the sentence or the bracket around it."""
     while end > start and (
-        text[end - 1] in ".,;:*_~" or (text[end - 1] in _PAIRS and _PAIRS[text[end - 1]] not in text[start:end])
+        text[end - 1] in ".,;:"
+        or (text[end - 1] in "*_~" and text[end - 1] == text[start - 1])
+        or (text[end - 1] in _PAIRS and _PAIRS[text[end - 1]] not in text[start:end])
     ):
         end -= 1
     return Value(start, end, quoted=False)

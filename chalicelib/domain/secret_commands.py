@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from chalicelib.domain.secret_finding import Finding
-from chalicelib.domain.secret_values import is_password, is_placeholder, is_token
+from chalicelib.domain.secret_values import is_password, is_token
 
 # Each pattern starts at a literal and looks at a bounded stretch of one line; the group is the secret.
 _USER_AND_PASSWORD = re.compile(
@@ -19,7 +19,8 @@ _SSHPASS = re.compile(r"sshpass[ \t]{1,4}-p[ \t]{0,4}([\"']?)([^\s\"'-][^\s\"']{
 _REDIS = re.compile(r"redis-cli\b[^\n|;&]{0,120}?[ \t](?:-a|--pass)[ \t]{1,4}([\"']?)([^\s\"']{6,128})")
 _SQLCMD = re.compile(r"(?:sqlcmd|bcp)\b[^\n|;&]{0,120}?[ \t]-P[ \t]{0,4}([\"']?)([^\s\"']{6,128})")
 _OPENSSL = re.compile(r"-pass(?:in|out)?[ \t]{1,4}([\"']?)pass:([^\s\"']{4,128})")
-_PASSWORDS = (_USER_AND_PASSWORD, _MYSQL, _SSHPASS, _REDIS, _SQLCMD, _OPENSSL)
+_LOGIN = re.compile(r" login\b[^\n|;&]{0,160}?[ \t]-p[ \t]{1,4}([\"']?)([^\s\"'-][^\s\"']{5,255})")
+_PASSWORDS = (_USER_AND_PASSWORD, _MYSQL, _SSHPASS, _REDIS, _SQLCMD, _OPENSSL, _LOGIN)
 _PASSWORD_SIGNS = (
     "-u",
     "-U",
@@ -32,13 +33,13 @@ _PASSWORD_SIGNS = (
     "sqlcmd",
     "bcp",
     "-pass",
+    " login",
 )
 
 _BEARER = re.compile(r"(?:[Bb]earer|BEARER)[ \t]{1,4}([A-Za-z0-9._~+/=-]{16,4096}+)")
 _COOKIE = re.compile(r"[Cc]ookie[\"']?:[ \t]{0,4}([^\r\n]{8,4096})")
-_SESSION = re.compile(
-    r"([\w.\-]{0,40}(?:sess|sid|auth|token|jwt|login|remember)[\w.\-]{0,40})=([^\s;\"',]{16,2048}+)", re.IGNORECASE
-)
+_COOKIE_VALUE = re.compile(r"[^\s\"',]{16,2048}")
+_SESSION = re.compile(r"sess|sid|auth|token|jwt|login|remember", re.IGNORECASE)
 
 
 def find_in_commands(text: str) -> Iterator[Finding]:
@@ -52,6 +53,14 @@ def find_in_commands(text: str) -> Iterator[Finding]:
         if is_token(found.group(1), quoted=True, uuids=True):
             yield Finding("bearer_token", *found.span(1))
     for header in _COOKIE.finditer(text):
-        for found in _SESSION.finditer(text, *header.span(1)):
-            if not is_placeholder(found.group(2)) and is_token(found.group(2), quoted=True, uuids=True):
-                yield Finding("session_cookie", *found.span(2))
+        yield from _find_in_cookies(header.group(1), header.start(1))
+
+
+def _find_in_cookies(header: str, offset: int) -> Iterator[Finding]:
+    for pair in header.split(";"):
+        name, _, value = pair.partition("=")
+        found = _COOKIE_VALUE.match(value)
+        if found and _SESSION.search(name) and is_token(found.group(), quoted=True, uuids=True):
+            start = offset + len(name) + 1
+            yield Finding("session_cookie", start, start + found.end())
+        offset += len(pair) + 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import Enum
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -27,6 +28,15 @@ class Name(NamedTuple):
     words: tuple[str, ...]
 
 
+class _Meaning(NamedTuple):
+    sort: Sort
+    word: str
+    words: tuple[str, ...]
+
+
+# Where one identifier holds several words, the least strict sort counts: a secret_password is a password.
+_STRICTNESS = {sort: rank for rank, sort in enumerate(Sort)}
+
 # Each word begins with a stem that a fast search looks for; what tells it from other words comes behind.
 _WORD = re.compile(
     r"(?P<password>pass(?:wo?r?d|phrase|code|wort|(?<![a-z]pass)(?![a-z]))|pwd|pw(?<![a-z]pw)(?![a-z])|"
@@ -47,26 +57,27 @@ _KEY_OWNER = re.compile(
     r"license|root|tenant|team)"
     r"[_. -]?\Z"
 )
-_TAIL = re.compile(r"[\w\-]{0,60}")
+_TAIL = re.compile(r"[A-Za-z0-9_\-]{0,60}")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_IN_ADDRESS = re.compile(r"(?:\barn:|resolve:)[^\s\"']{0,110}\Z")  # arn:aws:secretsmanager:…:secret:…
+_IN_ADDRESS = re.compile(r"(?:arn:aws|resolve:)[^\s\"']{0,110}\Z")  # arn:aws:secretsmanager:…:secret:…
 
 # A name with one of these behind the word is about the secret: password_hash, token_url, secretName.
 _ABOUT_WORDS = (
-    "age alg algo algorithm arn at attempts binding budget bytes changed checksum class count date digest "
-    "dir disabled enabled endpoint entropy expiration expired expires expiry field file filename "
-    "fingerprint format hash hashed header hint id ids identifier ization ize ized izer kind label len "
-    "length lifetime limit link manager max md min mount name names path pattern placeholder policies "
-    "policy prefix prompt provider ref reference regex required reset rotation rules s scope scopes sha "
-    "size smanager status store strength suffix text thumbprint time timeout title ttl type types uri url "
-    "urls usage validator version"
+    "age alg algo algorithm arn at attempts binding budget bytes cert certificate chain changed checksum "
+    "class config count date digest dir disabled enabled endpoint entropy expiration expired expires "
+    "expiry field file filename fingerprint format hash hashed header hint id identifier ids ization ize "
+    "ized izer kind label len length lifetime limit link manager max md min mount name names path pattern "
+    "placeholder policies policy prefix prompt provider ref reference regex required reset rotation rules "
+    "s scope scopes sha size smanager spec status store strength suffix text thumbprint time timeout "
+    "title ttl type types uri url urls usage validator verifier version"
 )
 _ABOUT = frozenset(_ABOUT_WORDS.split())
 # A name with one of these right before the word is another thing: page_token, max_tokens, csrf-token, PublicKeyToken.
 _ANOTHER_WORDS = (
-    "anti antiforgery bos cache cancel cancellation cls continuation csrf csrfmiddleware cursor eos "
-    "foreign idempotency key mask max middleware min next non num pad page pagination partition primary "
-    "public publishable resume scroll sep site sort stop sync total trace unk xsrf"
+    "amz anti antiforgery backward bos cache cancel cancellation change cls continuation csrf "
+    "csrfmiddleware cursor eos fencing foreign forward idempotency key lock mask max middleware min next "
+    "non num pad page pagination partition primary public publishable request resume scroll sep site sort "
+    "starting stop sync total trace unk xsrf"
 )
 _ANOTHER = frozenset(_ANOTHER_WORDS.split())
 
@@ -74,16 +85,24 @@ _ANOTHER = frozenset(_ANOTHER_WORDS.split())
 def find_names(text: str) -> Iterator[Name]:
     """Yield the names of secrets, left to right, each identifier once."""
     plain = lowered(text)
+    addresses = "arn:aws" in plain or "resolve:" in plain
     done = 0
     for stem in _STEMS.finditer(plain):
         at = stem.start()
-        if at < done or not (word := _word(plain, at)):
+        if at < done or not (word := _WORD.match(plain, at)):
             continue
+        if word.group() == "key":
+            owner = _KEY_OWNER.search(plain, max(done, at - 16), at)
+            if not owner:
+                continue
+            at = owner.start()
         start = _head_start(text, max(done, at - 60), at)
         tail = _TAIL.match(text, word.end())
         done = tail.end() if tail else word.end()
-        if name := _name(text, plain, start, done):
-            yield name
+        if (meaning := _meaning(text[start:done])) and not (
+            addresses and _IN_ADDRESS.search(plain, max(0, start - 120), start)
+        ):
+            yield Name(meaning.sort, meaning.word, start, done, meaning.words)
 
 
 def lowered(text: str) -> str:
@@ -91,24 +110,17 @@ def lowered(text: str) -> str:
     return text.replace("\u0130", "I").lower()
 
 
-def _word(plain: str, at: int) -> re.Match[str] | None:
-    word = _WORD.match(plain, at)
-    if word and word.group() == "key" and not _KEY_OWNER.search(plain, max(0, at - 16), at):
-        return None
-    return word
-
-
-def _name(text: str, plain: str, start: int, end: int) -> Name | None:
-    """The name that the identifier at ``text[start:end]`` is, unless it is about a secret or another thing."""
-    words = [word for stem in _STEMS.finditer(plain, start, end) if (word := _word(plain, stem.start()))]
-    before, behind = _words(text[start : words[0].start()]), _words(text[words[-1].end() : end])
+@lru_cache(maxsize=4096)
+def _meaning(identifier: str) -> _Meaning | None:
+    """What the identifier announces, unless it is about a secret or another thing."""
+    plain = lowered(identifier)
+    words = [word for stem in _STEMS.finditer(plain) if (word := _WORD.match(plain, stem.start()))]
+    before, behind = _words(identifier[: words[0].start()]), _words(identifier[words[-1].end() :])
     if (before and before[-1] in _ANOTHER) or _ABOUT.intersection(behind):
         return None
-    if _IN_ADDRESS.search(plain, max(0, start - 120), start):
-        return None
     sorts = [Sort(word.lastgroup) for word in words]
-    told = sorts.index(min(sorts, key=list(Sort).index))
-    return Name(sorts[told], words[told].group(), start, end, (*before, *(word.group() for word in words), *behind))
+    told = min(range(len(words)), key=lambda number: _STRICTNESS[sorts[number]])
+    return _Meaning(sorts[told], words[told].group(), (*before, *(word.group() for word in words), *behind))
 
 
 def _head_start(text: str, earliest: int, at: int) -> int:

@@ -34,7 +34,7 @@ def _scan(*where: str, before: str = "") -> _Scan:
     for row in FORMATS:
         for prefix in row.prefixes.split() if row.where in where else ():
             # What follows a token must not be more of it: a longer run is something else.
-            pattern = re.compile(f"{re.escape(prefix)}(?:{row.body})(?![A-Za-z0-9])")
+            pattern = re.compile(f"{re.escape(prefix)}(?>{row.body})(?![A-Za-z0-9])")
             own.setdefault(prefix, []).append(_Rule(row.kind, pattern))
     # sk-or- is also an sk-: behind a prefix its own rules are tried first, then those of the shorter ones.
     nested = {

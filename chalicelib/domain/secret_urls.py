@@ -6,11 +6,18 @@ import re
 from collections.abc import Iterator
 
 from chalicelib.domain.secret_finding import Finding, occurrences
-from chalicelib.domain.secret_values import is_placeholder, is_token
+from chalicelib.domain.secret_values import is_masked, is_placeholder, is_token
 
 # A colon or an at sign after the first slash belongs to the path, so neither part holds one. A password may hold
 # an at sign of its own: the last one before the path ends it. ``\x`` is how shells and JSON escape.
-_USERINFO = re.compile(r"://([^\s:/?#@\"'<>`|]{0,200}):([^\s/?#\"'<>`|]{1,400})@(?=[\w\[%$({])")
+_USERINFO = re.compile(r"://[^\s:/?#@\"'<>`|]{0,200}:([^\s/?#\"'<>`|]{1,400})@(?=[\w\[%$({])")
+# Of a database's address nobody takes a metric's for it, so there a password may hold what should have been escaped.
+_DATABASE = re.compile(
+    r"(?:postgres(?:ql)?|mysql|mariadb|mongodb|redis|rediss|amqps?|s?ftps?|ldaps?|smtps?|imaps?|mssql|sqlserver|clickhouse|"
+    r"cockroachdb|couchdb|neo4j|nats|mqtts?|snowflake|oracle)(?:\+[\w.]{1,20})?://[^\s:/@\"'<>`|]{0,200}:"
+    r"([^\s\"'<>`|]{1,200}?)@(?=[\w.\-\[\]]{1,120}(?:[:/?,\s\"'`);]|$))"
+)
+_SHORTEST = 4  # documents are full of user:xyz@, and what is shorter protects nothing
 _TOKEN_AS_USER = re.compile(r"://([A-Za-z0-9_.~%-]{16,400})(?::(?:x-oauth-basic)?)@(?=\w)")
 _ORACLE = re.compile(r"jdbc:oracle:\w{2,6}:[^\s/:@]{1,100}/([^\s/@\"']{1,200})@")
 
@@ -38,9 +45,16 @@ _WEBHOOK_PATTERNS = {kind: re.compile(pattern) for kind, _, pattern in _WEBHOOKS
 _SCHEME = re.compile(r"(?:https?://)?(?:[a-z0-9\-]{1,40}\.){0,3}\Z")
 
 # The parameter that makes a link work for whoever holds it. It must stand in a query: a lone sig= may be anything.
-_SIGNATURES = ("sig=", "Signature=", "Security-Token=", "code=", "access_token=")
+_SIGNATURES = {
+    "sig=": "azure_sas",
+    "X-Amz-Signature=": "signed_link",
+    "X-Amz-Security-Token=": "aws_session_token",
+    "X-Goog-Signature=": "signed_link",
+    "Signature=": "signed_link",
+    "code=": "signed_link",
+    "access_token=": "signed_link",
+}
 _SIGNATURE = re.compile(r"[A-Za-z0-9%+/=_~.\-]{20,2000}+")
-_PARAMETER = re.compile(r"(?:[?&;#]|&amp;|\\u0026)[\w\-]{0,20}\Z")
 _SHARED_ACCESS = re.compile(r"SharedAccessSignature (?:sr=[^\s&]{1,300}&)?[^\s]{0,40}?sig=([A-Za-z0-9%+/=]{20,200}+)")
 
 
@@ -51,24 +65,38 @@ def find_in_addresses(text: str) -> Iterator[Finding]:
     for found in _ORACLE.finditer(text):
         if not is_placeholder(found.group(1)):
             yield Finding("url_credentials", *found.span(1))
+    yield from _find_in_go_dsn(text)
     for kind, host, _ in _WEBHOOKS:
         for at in occurrences(text, host):
-            if webhook := _WEBHOOK_PATTERNS[kind].match(text, at):
+            if (webhook := _WEBHOOK_PATTERNS[kind].match(text, at)) and not is_masked(webhook.group()):
                 scheme = _SCHEME.search(text, max(0, at - 80), at)
                 yield Finding(kind, scheme.start() if scheme else at, webhook.end())
-    for name in _SIGNATURES:
+    for name, kind in _SIGNATURES.items():
         for at in occurrences(text, name):
-            sign = _SIGNATURE.match(text, at + len(name))
-            if sign and _PARAMETER.search(text, max(0, at - 26), at) and is_token(sign.group(), quoted=True):
-                yield Finding("azure_sas" if name == "sig=" else "signed_link", *sign.span())
+            if at and (text[at - 1] in "?&;#" or text.endswith("\\u0026", 0, at)):
+                sign = _SIGNATURE.match(text, at + len(name))
+                if sign and is_token(sign.group(), quoted=True):
+                    yield Finding(kind, *sign.span())
     for found in _SHARED_ACCESS.finditer(text):
         yield Finding("azure_sas", *found.span(1))
 
 
+def _find_in_go_dsn(text: str) -> Iterator[Finding]:
+    """The password of ``user:password@tcp(host)/database``, as Go's MySQL driver takes it."""
+    for sign in ("@tcp(", "@unix("):
+        for at in occurrences(text, sign):
+            colon = text.rfind(":", max(0, at - 128), at)
+            password = text[colon + 1 : at] if colon > 0 else ""
+            if len(password) >= _SHORTEST and password.isprintable() and not is_placeholder(password):
+                yield Finding("url_credentials", colon + 1, at)
+
+
 def _find_userinfo(text: str) -> Iterator[Finding]:
-    for found in _USERINFO.finditer(text):
-        if not is_placeholder(found.group(2)):
-            yield Finding("url_credentials", *found.span(2))
+    for pattern in (_USERINFO, _DATABASE):
+        for found in pattern.finditer(text):
+            password = found.group(1)
+            if len(password) >= _SHORTEST and not is_placeholder(password):
+                yield Finding("url_credentials", *found.span(1))
     for found in _TOKEN_AS_USER.finditer(text):
         if is_token(found.group(1), quoted=True, uuids=True):
             yield Finding("url_credentials", *found.span(1))

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+_LOOKED_AT = 200  # characters at the front of a value that tell what it is; names may overlap a long one many times
+
 _SELF_DECLARED_WORDS = (
     "admin bar changeit changeme default dummy empty example false foo foobar guest hidden input letmein "
     "masked minioadmin missing mypassword mysecret mytoken n/a nil none null optional pass passphrase "
@@ -21,13 +23,16 @@ _SAYS_SO = re.compile(
     r"x{4}|\*{3}|\.{3}|…|•{3}|change[-_ ]?(?:me|it|this)|placeholder|redacted|example|sample|"
     r"(?<![a-z])(?:your|insert|replace|dummy|fake|todo|notreal|not-?a-?real|goes[-_ ]here|key[-_ ]here|token[-_ ]here)"
 )
+_NEVER_DRAWN = re.compile(
+    r"x{5}|\.{3}|your(?:[-_]|[a-z]{3})|placeholder|redacted|example|change[-_]?me|dummy|(?:insert|replace|fake|sample)[-_]|goes[-_]?here"
+)
 _TEMPLATE = re.compile(
     r"\$\{|\$\(|\{\{|\{%|<%|#\{|%\(|\$\[|\$[A-Za-z_]\w*$|\$env:|%[A-Za-z_]\w*%$|@[A-Za-z_]\w*@$|__\w+__$|"
     r"<[^<>]*>?$|\[[^\[\]]*\]?$|\{[^{}]*\}?$|[:?&%][A-Za-z_]*$",
 )
 _POINTER = re.compile(
     r"[a-z][a-z0-9+.-]{1,20}://|arn:|ref\+|op:|vault:|ssm:|file:|secretsmanager:|projects/|keyvault|(?:~|\.{1,2})?/[\w.-]+(?:/|$)|"
-    r"[a-z]:\\|os\.|env[.\[(]|enc[\[(]|\{cipher\}|\$ansible_vault|process\.|self\.|this\.|"
+    r"\[(?:a-z|0-9|\^)|[a-z]:\\|os\.|env[.\[(]|enc[\[(]|\{cipher\}|\$ansible_vault|process\.|self\.|this\.|"
     r"\$(?:2[abxy]?|argon2\w*|[156y]|scrypt|pbkdf2[\w-]*|apr1|5|6)\$|\{s?sha\d*\}|pbkdf2[_:]|(?:sha\d{1,3}|md5)[:-]",
     re.IGNORECASE,
 )
@@ -36,25 +41,31 @@ _CODE = re.compile(r"([A-Za-z_$][\w$]+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*)[(\
 _ATTRIBUTES = re.compile(r"[A-Za-z_]\w*(?:\.(?=\w*[a-z]{4})[A-Za-z_]\w*){1,8}")
 _PIECES = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 _SEPARATORS = re.compile(r"[-_./:+@,|\\\s]+")
+_NO_LETTERS = re.compile(r"[^A-Za-z]+")
+_CONSONANT = re.compile(r"[^aeiouy]+")
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{7}")
 _STANDARD = re.compile(
     r"(?:sha|md|aes|rsa|base|utf|hmac|oauth|http|tls|ssl|iso|rfc|ipv|ed|es|rs|hs|ps|pbkdf|argon|win|x|v)-?\d{1,5}[a-z]{0,4}\d?",
     re.IGNORECASE,
 )
 _NUMBERS = re.compile(r"v?[\d.,:/+TZ-]+|v?\d+(?:\.\d+)+(?:[-+.][\w.+-]+)?", re.IGNORECASE)
+_OPERATORS = re.compile(r"(?:[!=<>]=|&&|\|\||=>)[\w(]|\+\+;|\(\)")
 _PUBLIC = re.compile(r"0x[0-9a-fA-F]{40}|.*[:@]v?\d+(?:\.\d+)+")  # the address of a contract; a package and its version
+_DIGIT = re.compile(r"\d")
+_BLANK = re.compile(r"\s")
 UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
 
 
 def is_placeholder(value: str) -> bool:
     """Whether the value says of itself that the secret is not here: a mask, a template, ``changeme``, ``<token>``."""
-    plain = value.strip().lower()
+    value = value[:_LOOKED_AT].strip()
+    plain = value.lower()
     return (
         len(set(plain)) <= 1
         or not any(mark.isalnum() for mark in plain)
         or plain.strip("<>[]{}()*_-\"'`.") in _SELF_DECLARED
         or _SAYS_SO.search(plain) is not None
-        or _TEMPLATE.match(value.strip()) is not None
+        or _TEMPLATE.match(value) is not None
         or "${" in plain
         or "{{" in plain
     )
@@ -63,7 +74,7 @@ def is_placeholder(value: str) -> bool:
 def is_masked(body: str) -> bool:
     """The same for the body of a token with a known prefix: only what no generator would ever write counts."""
     plain = body.lower()
-    return set(plain) <= set("x*.-_0") or _SAYS_SO.search(plain) is not None
+    return set(plain) <= set("x*.-_0") or _NEVER_DRAWN.search(plain) is not None
 
 
 def is_pointer(value: str, *, quoted: bool) -> bool:
@@ -78,61 +89,71 @@ def is_pointer(value: str, *, quoted: bool) -> bool:
 
 def is_wordy(value: str) -> bool:
     """Whether the value is made of words: an identifier, a slug, a class name, a phrase."""
+    value = value[:_LOOKED_AT]
     parts = [part for part in _SEPARATORS.split(value.strip("()[]{};'\"`")) if part]
     return bool(parts) and all(_is_word(part) for part in parts) and _letters(value) * 2 >= len(value)
 
 
-def is_gibberish(letters: str) -> bool:
-    """Whether a run of letters alone looks drawn at random: case that jumps, or consonants that nobody can say."""
-    if len(letters) < 8 or not letters.isascii():
+def is_gibberish(value: str) -> bool:
+    """Whether the letters of a value look drawn at random: case that jumps, or consonants that nobody can say."""
+    letters = _NO_LETTERS.sub("", value[:_LOOKED_AT])
+    if len(letters) < 8 or not value.isascii():
         return False
-    pieces = _PIECES.findall(letters)
-    if len(letters) / len(pieces) < 2.6:
+    if len(letters) / len(_PIECES.findall(letters)) < 2.6:
         return True
-    vowels = sum(mark in "aeiouy" for mark in letters.lower())
-    return _CONSONANTS.search(letters.lower()) is not None or vowels * 8 < len(letters)
+    plain = letters.lower()
+    return _CONSONANTS.search(plain) is not None or len(_CONSONANT.sub("", plain)) * 8 < len(plain)
 
 
 def is_password(value: str, *, quoted: bool, assigned: bool) -> bool:
     """Whether a value beside the word password is one. ``assigned``: it stands in code or configuration, not prose."""
-    if not 6 <= len(value) <= 256 or is_placeholder(value) or is_pointer(value, quoted=quoted):
+    if not 6 <= len(value) <= 256:
         return False
-    if any(mark.isspace() for mark in value) or _STANDARD.fullmatch(value):
+    digits = _DIGIT.search(value) is not None
+    odd = digits or (len(value) >= 8 and not value.strip(":=!?.,-").isalnum() and _letters(value) >= 4)
+    if not odd and not is_gibberish(value):
+        return False
+    if _BLANK.search(value) or is_placeholder(value) or is_pointer(value, quoted=quoted):
         return False
     if value.isdigit():
         return assigned
-    if _NUMBERS.fullmatch(value):
+    if _NUMBERS.fullmatch(value) or _STANDARD.fullmatch(value):
         return False
-    digits = any(mark.isdigit() for mark in value)
     if is_wordy(value):
         return assigned and digits and _letters(value) > 2 and not _SEPARATORS.search(value)
-    return digits or is_gibberish(value) or (len(value) >= 8 and not value.isalnum() and _letters(value) >= 4)
+    return True
 
 
 def is_token(value: str, *, quoted: bool, uuids: bool = False) -> bool:
     """Whether a value beside the word token, secret or key is one. ``uuids``: the name makes even a UUID a secret."""
-    if not 10 <= len(value) <= 4096 or is_placeholder(value) or is_pointer(value, quoted=quoted):
+    if not 10 <= len(value) <= 4096 or not (_DIGIT.search(value) or is_gibberish(value)):
+        return False
+    if is_placeholder(value) or is_pointer(value, quoted=quoted):
         return False
     if UUID.fullmatch(value):
         return uuids
-    if any(mark.isspace() for mark in value) or is_wordy(value):
+    if _BLANK.search(value) or is_wordy(value):
         return False
-    if _NUMBERS.fullmatch(value) or _PUBLIC.fullmatch(value):
+    if _NUMBERS.fullmatch(value) or _PUBLIC.fullmatch(value) or (not quoted and _OPERATORS.search(value)):
         return False
     digits = sum(mark.isdigit() for mark in value)
-    return (digits >= 2 and _letters(value) >= 2) or is_gibberish(_SEPARATORS.sub("", value))
+    if _letters(value) >= 2 and (digits >= 2 or (digits and len(value) >= 20)):
+        return True
+    return is_gibberish(value)
 
 
 def _is_word(part: str) -> bool:
     if _STANDARD.fullmatch(part) or (part.isdigit() and len(part) <= 4):
         return True
+    if part[0].isdigit() and not part.lstrip("0123456789").islower():  # 90days, but not 7Lejp
+        return False
     pieces = _PIECES.findall(part)
     words = [piece for piece in pieces if not piece[0].isdigit()]
     digits = sum(len(piece) for piece in pieces if piece[0].isdigit())
     if sum(map(len, pieces)) != len(part) or not words or digits > 4 or len(pieces) - len(words) > 1:
         return False
     letters = len(part) - digits
-    return letters >= 3 * len(words) - 3 and digits * 2 <= letters + 2 and not is_gibberish("".join(words))
+    return letters >= 3 * len(words) - 3 and digits * 2 <= letters + 2 and not is_gibberish(part)
 
 
 def _letters(value: str) -> int:

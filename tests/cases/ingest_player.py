@@ -30,8 +30,9 @@ KINDS = {
     "connection_string": {"url_credentials", "azure_storage_key"},
     "docker_pat": {"docker_token"},
     "aws_session_token": {"aws_access_key", "aws_session_token"},
-    "generic_kv": {"password", "secret", "token", "api_key", "basic_auth", "bearer_token"},
 }
+# Found by its name alone: which provider's it is, the rules don't say.
+UNSPECIFIC = {"password", "secret", "token", "api_key", "basic_auth", "bearer_token"}
 MARKER = re.compile(r"\[REDACTED:\w+\]")
 
 
@@ -73,8 +74,13 @@ def _spans(case: Case, screening: Screening) -> Iterator[str]:
         yield from _differs("text", case["text_without_secrets"], MARKER.sub("\0", screening.text))
     wanted = {kind for label in case.get("labels") or () for kind in KINDS.get(label, {label})}
     for found in screening.findings:
-        if wanted and found.kind not in wanted:
+        if wanted and found.kind not in wanted | UNSPECIFIC and found.kind.split("_")[0] not in _providers(wanted):
             yield f"kind: {found.kind} is none of {sorted(wanted)}"
+
+
+def _providers(kinds: set[str]) -> set[str]:
+    """The first words: a telegram_token is what another calls a telegram_bot_token."""
+    return {kind.split("_")[0] for kind in kinds}
 
 
 def _outcome(case: Case, outcome: str, gate: Gate | None) -> Iterator[str]:

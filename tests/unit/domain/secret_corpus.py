@@ -343,6 +343,91 @@ camel db = dbPassword=⟦{plain}⟧
 digits = password = "⟦48151623⟧"
 hunter = password = "⟦hunter2⟧"
 symbols = DB_PASSWORD=⟦p@$$w0rd!x⟧
+ansible = vars:\n  vault_db_password: "⟦{password}⟧"
+helm = postgresql:\n  auth:\n    postgresPassword: ⟦{plain}⟧
+gha = env:\n  DEPLOY_TOKEN: ⟦{token}⟧
+compose = environment:\n  - MYSQL_PASSWORD=⟦{plain}⟧\n  - TZ=UTC
+compose map = environment:\n  MINIO_SECRET_KEY: "⟦{token}⟧"
+systemd = Environment="API_TOKEN=⟦{token}⟧"
+systemd2 = Environment=DB_PASS=⟦{plain}⟧
+nginx = proxy_set_header X-API-Key "⟦{token}⟧";
+apache = SetEnv SECRET_KEY ⟦{token}⟧
+wpconfig = define( 'AUTH_KEY', '⟦{url43}⟧' );
+laravel = APP_KEY=base64:⟦{b64_44}⟧
+rails yml = production:\n  secret_key_base: ⟦{hex64}⟧
+gradle = signingConfig.storePassword = '⟦{plain}⟧'
+gradle2 = storePassword "⟦{plain}⟧"
+maven = <server><id>x</id><username>u</username><password>⟦{plain}⟧</password></server>
+tomcat = <Resource name="jdbc/x" username="u" password="⟦{plain}⟧" url="jdbc:x"/>
+spring yml = spring:\n  mail:\n    password: ⟦{password}⟧
+appsettings = "Jwt": {{ "Secret": "⟦{token}⟧" }}
+connstr json = "Default": "Server=tcp:x,1433;User ID=a;Password=⟦{plain}⟧;Encrypt=True"
+ruby env = ENV['SECRET_TOKEN'] = '⟦{token}⟧'
+perl = my $password = '⟦{plain}⟧';
+lua = local token = "⟦{token}⟧"
+kotlin = val apiKey = "⟦{token}⟧"
+kotlin typed = private val apiKey: String = "⟦{token}⟧"
+swift = let apiToken = "⟦{token}⟧"
+rust = const API_KEY: &str = "⟦{token}⟧";
+go struct = Config{{Password: "⟦{plain}⟧"}}
+go const = const clientSecret = "⟦{token}⟧"
+c define = #define WIFI_PASSWORD "⟦{plain}⟧"
+arduino = const char* password = "⟦{plain}⟧";
+batch = SET DB_PASSWORD=⟦{plain}⟧
+ps secure = $p = ConvertTo-SecureString "⟦{plain}⟧" -AsPlainText -Force
+az cli = az login --service-principal -u 3f2504e0 -p ⟦{token}⟧ --tenant x
+docker login = docker login -u bob -p ⟦{plain}⟧ r.test
+helm set = helm install x --set auth.password=⟦{plain}⟧
+kubectl = kubectl create secret generic db --from-literal=password=⟦{plain}⟧
+wget = wget --http-user=bob --http-password=⟦{plain}⟧ https://a.test
+curl data = curl -d '{{"password":"⟦{plain}⟧"}}' https://a.test
+curl form = curl -d "user=bob&password=⟦{plain}⟧" https://a.test
+curl auth2 = curl --user "bob:⟦{password}⟧" https://a.test
+curl trailing colon = curl https://api.stripe.com/v1/charges -u ⟦sk_test_{token}⟧:
+query token = https://a.test/hook?token=⟦{token}⟧
+query apikey = https://a.test/v1?apikey=⟦{hex32}⟧&q=1
+query key amp = https://a.test/v1?x=1&amp;api_key=⟦{hex32}⟧
+log = 2026-11-29 10:00:00 ERROR login failed password='⟦{password}⟧' user='bob'
+dict repr = {{'user': 'bob', 'password': '⟦{password}⟧'}}
+slack msg = hey, the wifi password is ⟦{password}⟧ :)
+mail = Your temporary password is: ⟦{password}⟧
+mail2 = Username: bob\nPassword: ⟦{plain}⟧\nURL: https://a.test
+prose pw = pw: ⟦{password}⟧
+creds slash = Login: bob / Password: ⟦{plain}⟧
+md table = | Service | API key |\n|---|---|\n| Foo API key | ⟦{token}⟧ |
+md table pw = | Password | `⟦{password}⟧` |
+md code fence = ```\nexport SECRET=⟦{token}⟧\n```
+md link = [api](https://a.test/?access_token=⟦{token}⟧)
+html attr = <input name="password" value="⟦{password}⟧">
+bearer lower = authorization: bearer ⟦{hex64}⟧
+x-auth = X-Auth-Token: ⟦{hex32}⟧
+x-vault = X-Vault-Token: ⟦{token}⟧
+supabase jwt = SUPABASE_SERVICE_ROLE_KEY=⟦{jwt}⟧
+terraformrc = credentials "app.terraform.io" {{\n  token = "⟦{token}⟧"\n}}
+pypirc = [pypi]\nusername = __token__\npassword = ⟦{token}⟧
+gitcred = https://bob:⟦{token}⟧@github.com
+pgpass password colon = export PGPASSWORD='⟦{password}⟧'
+utf = contraseña: "⟦{password}⟧"
+jp = パスワード: ⟦{password}⟧
+zh2 = 密码是⟦{password}⟧。
+fullwidth = 密码＝⟦{password}⟧
+korean = 비밀번호: ⟦{password}⟧
+polish = hasło: ⟦{password}⟧
+czech = Heslo je ⟦{password}⟧ a platí do pátku.
+escaped quotes = "cmd": "login --password \"⟦{plain}⟧\""
+yaml anchors = default: &d\n  password: ⟦{plain}⟧
+json array = {{"tokens": ["x"], "token": "⟦{token}⟧"}}
+dsn = dsn: "root:⟦{plain}⟧@tcp(127.0.0.1:3306)/db"
+email smtp = EMAIL_HOST_PASSWORD = '⟦{plain}⟧'
+vpn = psk: ⟦{password}⟧
+ssid = SSID: Office / WPA2 key x, Passwort: ⟦{password}⟧
+two = user: a, password: ⟦{plain}⟧, token: ⟦{token}⟧
+inline yaml = {{user: bob, password: ⟦{plain}⟧, db: x}}
+openai in url = https://a.test/#key=⟦{openai}⟧
+anthropic key header = x-api-key: ⟦{anthropic}⟧
+arrow = password → ⟦{password}⟧
+dash = Password - ⟦{password}⟧
+eq spaced = password   =   ⟦{plain}⟧
 """
 
 LOOKALIKES = r"""
@@ -620,6 +705,136 @@ prose table = | Field | Type |\n| password | string |\n| token | varchar(64) |
 prose table words = | Secret | Owner |\n| db-credentials | platform-team |
 prose cookie = Cookie: a small text file that a site stores for 30 days.
 prose room = Room token A12, badge 4711, desk 17
+more 000 = The Secret Garden (1911) is a novel; ISBN 978-0-00-000000-2.
+more 001 = Password-protected PDF, 12 pages, A4
+more 002 = "passwordStrength": "medium", "passwordMinLength": 12
+more 003 = token_bucket = TokenBucket(rate=100, capacity=200)
+more 004 = const { token, secret } = useAuth();
+more 005 = <TextField label="Password" type="password" autoComplete="current-password" />
+more 006 = {t("auth.password.reset.title")}
+more 007 = password: yup.string().min(8).required("Password is required")
+more 008 = this.password = password;
+more 009 = $password = $_POST['password'];
+more 010 = @Value("${db.password}") private String password;
+more 011 = password = config.get("db", "password")
+more 012 = export API_KEY="$(pass show api/key)"
+more 013 = apiKey: import.meta.env.VITE_API_KEY,
+more 014 = secret = kms.decrypt(CiphertextBlob=blob)["Plaintext"]
+more 015 = Authorization: `Bearer ${token}`,
+more 016 = headers: { Authorization: 'Bearer ' + accessToken }
+more 017 = "Authorization": "Bearer {{access_token}}"
+more 018 = assert token.kind == TokenKind.STRING_LITERAL_2
+more 019 = tokens per second: 1,024; context window 128k
+more 020 = gpt-4o-mini-2024-07-18 has a 128000 token limit
+more 021 = Model: claude-3-5-sonnet-20241022, max_tokens: 8192
+more 022 = commit 4b825dc642cb6eb9a060e54bf8d69288fbee4904 (empty tree)
+more 023 = Merge pull request #123 from bob/feature/token-refresh-v2
+more 024 = sha1-2jCcwmPfFZlMaIypAheco8fNfH4=
+more 025 = "resolved": "https://registry.npmjs.org/jsonwebtoken/-/jsonwebtoken-9.0.2.tgz#65ff91f4abef1784697d40952bb1998c504caaf3"
+more 026 = version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393
+more 027 = <meta name="google-site-verification" content="aB3dE5gH7jK9mN1pQ3sT5wX7zA9cE1gIkMoQsUwYaCe">
+more 028 = <link rel="stylesheet" href="/static/app.3f2a9b8c.css" integrity="sha384-oqVuAfXRKap7fdgcCY5uykM6+R9GqQ8K/uxy9rx7HNQlGYl1kPzQho1wx4JwY8wC" crossorigin="anonymous">
+more 029 = Content-Security-Policy: script-src 'nonce-aB3dE5gH7jK9mN1pQ3sT5w=='
+more 030 = X-Request-Id: 8f14e45fceea167a5a36dedd4bea2543
+more 031 = traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01
+more 032 = uid=1000(bob) gid=1000(bob) groups=1000(bob),27(sudo)
+more 033 = eyJ is how base64 of an open brace and quote begins
+more 034 = DKIM-Signature: v=1; a=rsa-sha256; d=a.test; s=mail; bh=47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=; b=abcDEF123
+more 035 = v=DKIM1; k=rsa; p=MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQC7vbqajDhA17zYbT8o9QY1zQ3z3p4y9cXz9mVbW2v0b9w7z8y6x5w4v3u2t1s0r9q
+more 036 = Set-Cookie: lang=de; Path=/; Max-Age=31536000
+more 037 = Cookie: _ga=GA1.2.1234567890.1600000000; theme=dark
+more 038 = client_id=aB3dE5gH7jK9mN1pQ3sT5wX7zA9cE1gI
+more 039 = user_id: 507f1f77bcf86cd799439011
+more 040 = account-id: 123456789012, region: eu-central-1
+more 041 = kid: "2011-04-29-key-rotation-1"
+more 042 = "kty":"RSA","n":"0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc","e":"AQAB"
+more 043 = -----BEGIN CERTIFICATE REQUEST-----\nMIICijCCAXICAQAwRTELMAkGA1UEBhMCQVUxEzARBgNVBAgMClNvbWUtU3RhdGUx\n-----END CERTIFICATE REQUEST-----
+more 044 = Fingerprint: 9F:86:D0:81:88:4C:7D:65:9A:2F:EA:A0:C5:5A:D0:15:A3:BF:4F:1B
+more 045 = gpg --recv-keys 0xA1B2C3D4E5F60718293A4B5C6D7E8F9012345678
+more 046 = key id: 0x1234ABCD5678EF90
+more 047 = Keyboard: QWERTZ-2024-Pro, key switches: MX-Brown-45g
+more 048 = api_key_id: 42, api_key_name: "ci-deploy-key-2026"
+more 049 = apiVersion: v1, kind: Secret, metadata: {name: db-credentials-v2}
+more 050 = --set-file secret.values=./values/prod-secrets.yaml
+more 051 = vault kv get -field=password secret/prod/db
+more 052 = password: (min 12 chars)
+more 053 = Password: ________________
+more 054 = Password: ______
+more 055 = Enter password:
+more 056 = Password: [hidden]
+more 057 = password=<redacted> token=<hidden>
+more 058 = token=***REDACTED***
+more 059 = password: "********" (8 characters)
+more 060 = API_TOKEN=abc...xyz
+more 061 = token: eyJ...
+more 062 = sk-proj-************************************************
+more 063 = AKIA****************
+more 064 = ghp_************************************
+more 065 = xoxb-000000000000-000000000000-xxxxxxxxxxxxxxxxxxxxxxxx
+more 066 = SG.xxxxxxxxxxxxxxxxxxxxxx.xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+more 067 = https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX
+more 068 = https://hooks.slack.com/services/YOUR/WEBHOOK/URL
+more 069 = mongodb://<username>:<password>@cluster.test/db
+more 070 = mongodb+srv://username:password@cluster.test/db
+more 071 = postgres://user:pass@localhost/db
+more 072 = postgresql://user:secret@localhost/db
+more 073 = redis://:password@localhost:6379
+more 074 = https://user:changeme@host.test/
+more 075 = https://example.test:8443/@bob/status
+more 076 = mailto:a@b.test, see http://a.test:80/x@y
+more 077 = sip:bob:5060@a.test
+more 078 = eslint-disable-next-line no-secrets/no-secrets
+more 079 = rotate secrets every 90d; token TTL 15m; password history 24
+more 080 = Der Token: eine Münze aus dem Jahr 1923.
+more 081 = Le jeton (token) expire après 3600 secondes.
+more 082 = secret: "my-tls-secret"
+more 083 = tokenSecret: "github-token-secret-ref"
+more 084 = existingSecret: postgres-credentials-v3
+more 085 = passwordSecretRef: {name: db, key: password-2026}
+more 086 = AWS_SECRET_ACCESS_KEY: ${{ secrets.AWS_SECRET_ACCESS_KEY }}
+more 087 = client_secret=<CLIENT_SECRET>&grant_type=client_credentials
+more 088 = data: {"grant_type":"refresh_token","client_id":"abc"}
+more 089 = scope: "https://www.googleapis.com/auth/cloud-platform"
+more 090 = auth: { type: "oauth2", flow: "authorizationCode" }
+more 091 = auth_uri: https://accounts.google.com/o/oauth2/auth
+more 092 = token_uri: "https://oauth2.googleapis.com/token"
+more 093 = private_key_id: "3f2a9b8c7d6e5f4a1b2c3d4e5f6a7b8c9d0e1f2a"
+more 094 = AccessKeyId=LTAI... is an example
+more 095 = SECRET_KEY_BASE is missing for production
+more 096 = "secretsmanager:GetSecretValue"
+more 097 = aws secretsmanager get-secret-value --secret-id prod/db-credentials-2026
+more 098 = gcloud secrets versions access latest --secret=db-password
+more 099 = az keyvault secret show --name db-password --vault-name kv-prod-01
+more 100 = kubectl get secret db-credentials -o jsonpath='{.data.password}' | base64 -d
+more 101 = kubectl create secret generic db --from-file=password=./password.txt
+more 102 = docker secret create db_password ./db_password.txt
+more 103 = PASSWORD_FILE=/run/secrets/db_password
+more 104 = password_encryption = scram-sha-256
+more 105 = ssl_key = '/etc/ssl/private/server.key'
+more 106 = private_key = "${path.module}/id_rsa"
+more 107 = private_key = file("~/.ssh/id_rsa")
+more 108 = password = random_password.db.result
+more 109 = resource "random_password" "db" { length = 32 }
+more 110 = PasswordAuthentication no
+more 111 = PermitRootLogin without-password
+more 112 = password requisite pam_pwquality.so retry=3 minlen=12
+more 113 = bob ALL=(ALL) NOPASSWD: /usr/bin/systemctl restart app-v2
+more 114 = Pass 1/3: 42 of 128 tests
+more 115 = boarding pass: LH1234-A320-12B
+more 116 = Season pass 2026/27: 1.299,00
+more 117 = pass: true, score: 0.98765432
+more 118 = bypass: 0x7fff5fbff8a0
+more 119 = passes=3 bytes=48151623
+more 120 = credential: see LDAP group cn=admins,ou=groups,dc=a,dc=test
+more 121 = credentials: 'include'
+more 122 = credentials: "same-origin",
+more 123 = credentialsId: 'jenkins-github-ssh-2026'
+more 124 = shared_secret_length: 256-bit
+more 125 = secretName=tls-2026-cert
+more 126 = Token count 48151623 exceeded
+more 127 = "token": 48151623
+more 128 = Ethereum token 0x6B175474E89094C44Da98b954EedeAC495271d0F (DAI)
+more 129 = ERC20Token token = ERC20Token(0x6B175474E89094C44Da98b954EedeAC495271d0F);
 """
 
 
@@ -665,3 +880,25 @@ def _marked(name: str, text: str) -> Example:
             piece = piece[1:-1]
         plain += piece
     return Example(name, plain, tuple(spans))
+
+
+def hostile_texts(size: int) -> Iterator[tuple[str, str]]:
+    """Texts of ``size`` characters that are made to cost time: what a rule begins with, over and over, and never ends."""
+    rng = random.Random(11)
+    starts = [prefix for prefix, _, _ in TOKENS.values()] + [
+        "eyJ", "eyJaaaaaaaa.", "-eyJ", ".eyJ", "-----BEGIN RSA PRIVATE KEY-----", "-----BEGIN ", "----", "LS0tLS1CRUdJTi",
+        "PuTTY-User-Key-File-2: Private-Lines: 9 ", "://", "://a:", "://a:b@", "postgres://a:b", "postgres://a:b@", "@tcp(",
+        "jdbc:oracle:thin:a/", "hooks.slack.com/services/", "discord.com/api/webhooks/", "sig=", "?sig=", "&amp;sig=", "password",
+        "password=", "password: ", "password is ", "passwordpassword=", "<password>", "password(\"", "password=\"", "api_key", "key",
+        "a_key", "token='", "token token ", "machine a login b password ", "authorization: basic ", "bearer ", "Cookie: a=", "arn:aws:secret:",
+        "mysql ", "mysql -p", " login ", "-u a:", "--user ", "redis-cli ", "12345678:A", ":A", "Q~", "AZDO", "-us", "JQQJ9", "MTk4.",
+        "pass", "auth", "\\", "\\n", "&#34;", "%20", "_", "-", ".", "=", " ", "\n", "a", "A", "1", "é", "密", "\"kty\"", "\"d\":\"", "|", "[", "$",
+        "SharedAccessSignature ", "x.", "a-", "0", "f", "identified by ", "resolve:",
+    ]  # fmt: skip
+    for start in starts:
+        yield repr(start), (start * (size // len(start) + 1))[:size]
+    for number in range(20):
+        mixture = "".join(rng.choices(starts, k=200))
+        yield f"mixture {number}", (mixture * (size // len(mixture) + 1))[:size]
+    for length in (10, 70, 500, 5000):
+        yield f"random words of {length}", " ".join(_some(rng, URL + "=/+.:@", length) for _ in range(size // length))
