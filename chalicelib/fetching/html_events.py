@@ -26,6 +26,16 @@ FLAT = 64
 _SWALLOWING = (b"title", b"textarea", b"noscript", b"template", b"iframe", b"noembed", b"noframes", b"xmp", b"svg")
 
 
+# A slash closes no element of HTML, so `<script/>` and `<div hidden/>` are open; libxml2 takes them for closed.
+_SLASHED = re.compile(
+    rb"""(<(?:script|style|template|noscript|textarea|title|iframe|canvas|audio|video|object|pre|p|div|span|a|b|i|u|s|em|strong
+    |small|font|code|li|ul|ol|dl|dt|dd|table|tbody|thead|tfoot|tr|td|th|section|article|aside|main|nav|header|footer|figure
+    |figcaption|details|summary|dialog|form|fieldset|label|button|select|option|blockquote|center|h[1-6])
+    (?=[\s/])(?:[^<>"']++|"[^"]*+"|'[^']*+')*+)(?<=/)>""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
 class Sink(Protocol):
     """Receives what is in the document, in its order; start and end are balanced."""
 
@@ -49,7 +59,10 @@ class Sink(Protocol):
 
 def parse_html(text: str, sink: Sink) -> None:
     """Send the events of a document to the sink. Accepts any text without NUL and surrogates; raises nothing."""
-    document = forgive_unclosed(text.encode())
+    document = text.encode()
+    if b"/>" in document:
+        document = _SLASHED.sub(lambda tag: tag[1][:-1] + b">", document)
+    document = forgive_unclosed(document)
     parser = _parser(sink)
     comparisons = 0
     for piece in _pieces(document):

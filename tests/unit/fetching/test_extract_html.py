@@ -210,6 +210,11 @@ def test_a_hidden_paragraph_ends_where_html_ends_it() -> None:
     assert text("<p hidden>no<p>a<ul><li hidden>no<li>b</ul>c") == "a\nb\nc"
 
 
+@pytest.mark.parametrize("html", ["<div hidden/>no</div>", "<script/>no</script>", "<p title='>' hidden />no"])
+def test_a_slash_closes_no_element(html: str) -> None:
+    assert text(f"<p>a</p>{html}<p>b") == "a\nb"
+
+
 def test_scripts_stay_out_when_hidden_text_is_kept() -> None:
     assert page("<div hidden>answer<script>x</script></div>", keep_hidden=True).text == "answer"
 
