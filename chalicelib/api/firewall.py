@@ -276,7 +276,7 @@ def list_evaluations(call: Call[Nothing, EvaluationQuery]) -> Answer:
     action="firewall.audit.read",
     access="write",
     query=EvaluationQuery,
-    answers={200: None},
+    answers={200: "text/csv"},
 )
 def export_evaluations(call: Call[Nothing, EvaluationQuery]) -> Answer:
     """Export decisions as CSV; where there are more, Link names the next page. The first page has the header line."""

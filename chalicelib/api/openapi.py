@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from chalicelib.api.resource import Nothing, Resource, Route
+from chalicelib.api.resource import Content, Nothing, Resource, Route
 
 _REFERENCE = "#/components/schemas/{model}"
 _SECURITY: dict[str, list[dict[str, list[str]]]] = {
@@ -58,7 +58,7 @@ _PROBLEM = {
 
 def _schemas(routes: Sequence[Route]) -> dict[str, Any]:
     inputs = {route.body for route in routes if route.body is not Nothing}
-    outputs = {model for route in routes for model in route.answers.values() if model is not None}
+    outputs = {model for route in routes for model in route.answers.values() if isinstance(model, type)}
     ordered = sorted(inputs | outputs, key=lambda model: model.__name__)
     models: list[Any] = [(model, "validation" if model in inputs else "serialization") for model in ordered]
     _, schema = models_json_schema(models, ref_template=_REFERENCE)
@@ -108,11 +108,13 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     return options[0] if len(options) == 1 else schema
 
 
-def _answer(model: type[BaseModel] | None) -> dict[str, Any]:
-    if model is None:
+def _answer(content: Content) -> dict[str, Any]:
+    if content is None:
         return {"description": "A JSON document", "content": {"application/json": {"schema": {"type": "object"}}}}
-    summary = (model.__doc__ or "").strip().split("\n")[0]
-    return {"description": summary, "content": {"application/json": {"schema": _reference(model)}}}
+    if isinstance(content, str):
+        return {"description": "A text", "content": {content: {"schema": {"type": "string"}}}}
+    summary = (content.__doc__ or "").strip().split("\n")[0]
+    return {"description": summary, "content": {"application/json": {"schema": _reference(content)}}}
 
 
 def _reference(model: type[BaseModel]) -> dict[str, str]:

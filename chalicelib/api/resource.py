@@ -23,6 +23,9 @@ from chalicelib.telemetry import logger
 Access = Literal["open", "read", "write"]
 """Who may call: anybody, an API token, an API token with an admin token of the same tenant."""
 
+Content = type[BaseModel] | str | None
+"""What an answer holds: a model, a text of this media type, or (None) any JSON object."""
+
 BODY_LIMIT = 256 * 1024  # bytes; a route that takes documents says more
 
 
@@ -93,7 +96,7 @@ class Route:
     summary: str
     body: type[Input]
     query: type[Query]
-    answers: Mapping[int, type[BaseModel] | None]
+    answers: Mapping[int, Content]
     while_disabled: bool
     body_limit: int
     handler: Handler
@@ -114,7 +117,7 @@ class Resource:
         *,
         action: str,
         access: Access,
-        answers: Mapping[int, type[BaseModel] | None],
+        answers: Mapping[int, Content],
         body: type[Input] = Nothing,
         query: type[Query] = NoQuery,
         while_disabled: bool = False,
