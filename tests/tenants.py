@@ -140,8 +140,10 @@ class Deployment:
             answer = client.http.request(
                 method, path, headers={"Content-Type": "application/json", **headers}, body=content
             )
-        text = answer.body.decode() if answer.body else "null"
-        return Answer(answer.status_code, {k.lower(): v for k, v in answer.headers.items()}, json.loads(text))
+        named = {name.lower(): value for name, value in answer.headers.items()}
+        text = answer.body.decode() or "null"
+        is_json = "json" in named.get("content-type", "application/json")
+        return Answer(answer.status_code, named, json.loads(text) if is_json else text)
 
     def close(self) -> None:
         for database in (self.owner, self.outside.database, self.worker.database):

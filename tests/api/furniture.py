@@ -10,6 +10,7 @@ from pgvector import Vector
 from psycopg.types.range import TimestamptzRange
 
 from tests.any_row import make_row
+from tests.api.contract import ids_in, routes
 from tests.api.tables import superuser
 from tests.tenants import Tenant
 
@@ -22,22 +23,27 @@ def furnish(tenant: Tenant) -> dict[str, UUID]:
     event = tenant.post(f"/v1/kb/sources/{busy}/queue", {"when": "night"}).json["event_id"]
     begin = datetime.now(UTC) - timedelta(days=30)
     write_version(tenant, source, 1, TEXTS[0], begin, begin + timedelta(days=10))
-    write_version(tenant, source, 2, TEXTS[1], begin + timedelta(days=10), None)
+    chunk = write_version(tenant, source, 2, TEXTS[1], begin + timedelta(days=10), None)
     suggestion = tenant.get("/v1/kb/suggestions").json["items"][0]
     assert suggestion["source_id"] == str(source), suggestion
-    return {"source_id": source, "suggestion_id": UUID(suggestion["id"]), "event_id": UUID(event)}
+    ids = {"source_id": source, "suggestion_id": UUID(suggestion["id"]), "event_id": UUID(event), "chunk_id": chunk}
+    missing = {name for route in routes() for name in ids_in(route)} - set(ids)
+    assert not missing, f"a path asks for {missing}: make one here"
+    return ids
 
 
 def write_version(
     tenant: Tenant, source_id: UUID, number: int, text: str, begin: datetime, end: datetime | None
-) -> None:
-    """What a refresh would have left behind: a version of one chunk, and the source's freshness clock."""
+) -> UUID:
+    """What a refresh would have left behind: a version of one chunk, whose id is told, and the freshness clock."""
+    chunk = uuid4()
     own = {"tenant_id": tenant.id, "source_id": source_id, "system_time": TimestamptzRange(begin, end)}
     vector = Vector(tenant.deployment.embedder.embed([text])[0]).to_text()
     with superuser(tenant.deployment) as connection:
         make_row(connection, "kb_versions", **own, version=number, character_count=len(text), fetched_at=begin)
-        make_row(connection, "kb_chunks", **own, chunk_index=0, overlap=0, text=text, embedding=vector)
+        make_row(connection, "kb_chunks", **own, chunk_id=chunk, chunk_index=0, overlap=0, text=text, embedding=vector)
         connection.execute(_SOURCE, {"source": source_id, "number": number, "begin": begin})
+    return chunk
 
 
 def hold_text(tenant: Tenant, source_id: UUID, *, now: datetime) -> UUID:

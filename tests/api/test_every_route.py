@@ -44,8 +44,8 @@ def furnished(shared: Deployment) -> Furnished:
 
 def ask(route: Route, deployment: Deployment, headers: dict[str, str], ids: dict[str, UUID] | None = None) -> Answer:
     """A request that is right in every way but its headers and, perhaps, its ids."""
-    names = {name: uuid4() for name in ("source_id", "suggestion_id", "event_id")}
-    path = route.path.format(**{**names, **(ids or {})}) + contract.query_for(route)
+    unknown = {name: uuid4() for name in contract.ids_in(route)}
+    path = route.path.format(**{**unknown, **(ids or {})}) + contract.query_for(route)
     return deployment.request(route.method, path, headers, contract.body_for(route))
 
 
@@ -65,7 +65,7 @@ def test_without_a_valid_api_token_there_is_401(route: Route, shared: Deployment
 
 
 @each(WRITES)
-def test_a_mutation_needs_a_valid_admin_token_of_the_same_tenant(
+def test_what_needs_an_admin_token_needs_a_valid_one_of_the_same_tenant(
     route: Route, shared: Deployment, furnished: Furnished
 ) -> None:
     ours = furnished.ours
@@ -100,12 +100,12 @@ def test_a_right_request_gets_a_documented_answer(route: Route, shared: Deployme
     answer = ask(route, shared, ours._headers(), furnish(ours))
     assert 200 <= answer.status < 300, answer
     assert answer.headers["cache-control"] == "private, no-store"
-    assert ("ratelimit" in answer.headers) == ("ratelimit-policy" in answer.headers) == (route.access == "write")
+    assert ("ratelimit" in answer.headers) == ("ratelimit-policy" in answer.headers) == contract.mutates(route)
 
 
 @each(WITH_IDS)
 def test_an_id_that_is_no_uuid_is_refused_by_name(route: Route, shared: Deployment, furnished: Furnished) -> None:
-    name = route.path.partition("{")[2].partition("}")[0]
+    (name,) = contract.ids_in(route)
     uuid = str(furnished.ids[name])
     wrong = ["x", "1", "%00", "%7B%7D", "%ED%A0%80", f"{uuid[:-1]}g", f"{{{uuid}}}", uuid.replace("-", ""), "a" * 2000]
     for ident in [*wrong, f"urn:uuid:{uuid}", f"{uuid}%0A"]:

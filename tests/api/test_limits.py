@@ -13,7 +13,7 @@ from tests.api.crowd import Crowd
 from tests.api.furniture import furnish, update
 from tests.tenants import Deployment, Tenant
 
-WRITES = [route for route in contract.routes() if route.access == "write"]
+WRITES = [route for route in contract.routes() if contract.mutates(route)]
 
 
 def limit(tenant: Tenant, mutations: int) -> None:
