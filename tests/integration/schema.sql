@@ -1,0 +1,923 @@
+CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public;
+COMMENT ON EXTENSION vector IS 'vector data type and ivfflat and hnsw access methods';
+CREATE TYPE public.uuidrange AS RANGE (
+    subtype = uuid,
+    multirange_type_name = public.uuidmultirange
+);
+ALTER TYPE public.uuidrange OWNER TO larder_owner;
+CREATE FUNCTION public.append_evaluations_v1(p_tenant uuid, p_day date, p_kind text, p_chunks uuid[], p_sources uuid[], p_versions integer[], p_decisions text[], p_reasons text[], p_digests text[], p_canonical text[], p_role text, p_purpose text, p_operator text, p_trace text, p_mode text, p_now timestamp with time zone) RETURNS bigint
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_hash text;
+  v_number bigint;
+begin
+  insert into evaluation_segments (tenant_id, day, kind, last_hash)
+    values (p_tenant, p_day, p_kind,
+            encode(sha256(convert_to(p_tenant || ' ' || p_day || ' ' || p_kind, 'UTF8')), 'hex'))
+    on conflict do nothing;
+  select row_count, last_hash into v_number, v_hash from evaluation_segments
+   where tenant_id = p_tenant and day = p_day and kind = p_kind for update;
+  with recursive decision as (
+    select d.*, row_number() over () as place
+      from unnest(p_chunks, p_sources, p_versions, p_decisions, p_reasons, p_digests, p_canonical)
+             as d (chunk_id, source_id, version, decision, reason, policy_digest, canonical)
+  ), link as (
+    select d.*, encode(sha256(convert_to(v_hash || d.canonical, 'UTF8')), 'hex') as row_hash
+      from decision d where d.place = 1
+    union all
+    select d.*, encode(sha256(convert_to(l.row_hash || d.canonical, 'UTF8')), 'hex')
+      from link l join decision d on d.place = l.place + 1
+  ), written as (
+    insert into policy_evaluations (tenant_id, day, kind, number, chunk_id, source_id, version, role, purpose, operator,
+        trace_id, decision, reason, policy_digest, mode, evaluated_at, canonical, row_hash)
+      select p_tenant, p_day, p_kind, v_number + l.place, l.chunk_id, l.source_id, l.version, p_role, p_purpose, p_operator,
+             p_trace, l.decision, l.reason, l.policy_digest, p_mode, p_now, l.canonical, l.row_hash
+        from link l
+      returning number, row_hash
+  )
+  select w.number, w.row_hash into v_number, v_hash from written w order by w.number desc limit 1;
+  update evaluation_segments set row_count = v_number, last_hash = v_hash
+   where tenant_id = p_tenant and day = p_day and kind = p_kind;
+  return v_number;
+end
+$$;
+ALTER FUNCTION public.append_evaluations_v1(p_tenant uuid, p_day date, p_kind text, p_chunks uuid[], p_sources uuid[], p_versions integer[], p_decisions text[], p_reasons text[], p_digests text[], p_canonical text[], p_role text, p_purpose text, p_operator text, p_trace text, p_mode text, p_now timestamp with time zone) OWNER TO larder_owner;
+CREATE FUNCTION public.dispatch_events_v1(p_now timestamp with time zone, p_tenants uuid[], p_caps integer[], p_nights date[], p_next_nights timestamp with time zone[], p_per_tenant integer, p_limit integer) RETURNS TABLE(event_id uuid, tenant_id uuid, correlation_id text)
+    LANGUAGE plpgsql
+    AS $$
+#variable_conflict use_column
+declare
+  v_tenant uuid;
+  v_night date;
+  v_free uuid[];
+  v_counted uuid[];
+  v_room integer;
+  v_share integer;
+  v_left integer := p_limit;
+begin
+  for i in 1 .. coalesce(array_length(p_tenants, 1), 0) loop
+    v_tenant := p_tenants[i];
+    v_night := p_nights[i];
+    v_counted := '{}';
+    v_share := least(p_per_tenant, v_left);
+    exit when v_share <= 0;
+    update kb_events e set state = 'skipped', outcome = 'skipped_inactive', finished_at = p_now
+     where e.id in (
+       select d.id from kb_events d join kb_sources s on s.id = d.source_id
+        where d.tenant_id = v_tenant and d.state = 'pending' and d.available_at <= p_now and not s.active
+        for update of d skip locked);
+    select coalesce(array_agg(id), '{}') into v_free from (
+      select d.id from kb_events d
+       where d.tenant_id = v_tenant and d.state = 'pending' and d.available_at <= p_now
+         and (not d.night or (v_night is not null and d.counted_night = v_night))
+       order by d.approved_at, d.id limit v_share for update skip locked) free;
+    if v_night is not null then
+      insert into kb_night_use (tenant_id, night_id) values (v_tenant, v_night) on conflict do nothing;
+      select p_caps[i] - u.used into v_room from kb_night_use u
+       where u.tenant_id = v_tenant and u.night_id = v_night for update;
+      select coalesce(array_agg(id), '{}') into v_counted from (
+        select d.id from kb_events d
+         where d.tenant_id = v_tenant and d.state = 'pending' and d.available_at <= p_now
+           and d.night and d.counted_night is distinct from v_night
+         order by d.approved_at, d.id
+         limit greatest(0, least(v_room, v_share - cardinality(v_free))) for update skip locked) counted;
+      update kb_night_use u set used = u.used + cardinality(v_counted)
+       where u.tenant_id = v_tenant and u.night_id = v_night and cardinality(v_counted) > 0;
+      v_room := v_room - cardinality(v_counted);
+    end if;
+    return query
+      with sent as (
+        update kb_events e
+           set state = 'dispatched', dispatched_at = p_now,
+               counted_night = case when e.id = any (v_counted) then v_night else e.counted_night end
+         where e.id = any (v_free || v_counted)
+        returning e.id, e.tenant_id, e.correlation_id, e.approved_at
+      )
+      select s.id, s.tenant_id, s.correlation_id from sent s order by s.approved_at, s.id;
+    v_left := v_left - cardinality(v_free) - cardinality(v_counted);
+    if v_night is null or v_room <= 0 then
+      update kb_events e set available_at = p_next_nights[i]
+       where e.id in (
+         select d.id from kb_events d
+          where d.tenant_id = v_tenant and d.state = 'pending' and d.night and d.available_at <= p_now
+            and (v_night is null or d.counted_night is distinct from v_night)
+          for update skip locked);
+    end if;
+    -- What is still due goes behind the other tenants, to the next tick; nothing left: no row.
+    update kb_run_queue q set next_at = greatest(w.first_at, p_now + interval '1 microsecond')
+      from (select min(d.available_at) as first_at from kb_events d where d.tenant_id = v_tenant and d.state = 'pending') w
+     where q.tenant_id = v_tenant and w.first_at is not null;
+    delete from kb_run_queue q
+     where q.tenant_id = v_tenant
+       and not exists (select from kb_events d where d.tenant_id = v_tenant and d.state = 'pending');
+  end loop;
+end
+$$;
+ALTER FUNCTION public.dispatch_events_v1(p_now timestamp with time zone, p_tenants uuid[], p_caps integer[], p_nights date[], p_next_nights timestamp with time zone[], p_per_tenant integer, p_limit integer) OWNER TO larder_owner;
+CREATE TABLE public.api_tokens (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    tenant_id uuid NOT NULL,
+    class text NOT NULL,
+    label text DEFAULT ''::text NOT NULL,
+    operator_name text,
+    token_hash bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    revoked_at timestamp with time zone,
+    roles text[] DEFAULT '{}'::text[] NOT NULL,
+    purposes text[],
+    CONSTRAINT api_tokens_class_check CHECK ((class = ANY (ARRAY['api'::text, 'admin'::text, 'agent'::text, 'assistant'::text, 'widget'::text]))),
+    CONSTRAINT api_tokens_token_hash_check CHECK ((length(token_hash) = 32))
+);
+ALTER TABLE ONLY public.api_tokens FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.api_tokens OWNER TO larder_owner;
+CREATE TABLE public.tenants (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    name text NOT NULL,
+    plan text NOT NULL,
+    enabled boolean DEFAULT true NOT NULL,
+    timezone text DEFAULT 'UTC'::text NOT NULL,
+    night_start time without time zone DEFAULT '22:00:00'::time without time zone NOT NULL,
+    night_end time without time zone DEFAULT '06:00:00'::time without time zone NOT NULL,
+    nightly_job_cap integer DEFAULT 50 NOT NULL,
+    mutations_per_hour integer,
+    created_at timestamp with time zone NOT NULL,
+    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    firewall_mode text,
+    memory_require_approval boolean DEFAULT false NOT NULL,
+    CONSTRAINT tenants_mutations_per_hour_check CHECK ((mutations_per_hour > 0)),
+    CONSTRAINT tenants_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT tenants_nightly_job_cap_check CHECK (((nightly_job_cap >= 1) AND (nightly_job_cap <= 10000)))
+);
+ALTER TABLE ONLY public.tenants FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.tenants OWNER TO larder_owner;
+CREATE FUNCTION public.find_token_v1(p_hash bytea) RETURNS TABLE(token_id uuid, tenant_id uuid, class text, operator_name text, token_hash bytea, tenant_enabled boolean)
+    LANGUAGE sql STABLE SECURITY DEFINER ROWS 1
+    SET search_path TO 'pg_catalog', 'public'
+    BEGIN ATOMIC
+ SELECT t.id,
+     t.tenant_id,
+     t.class,
+     t.operator_name,
+     t.token_hash,
+     o.enabled
+    FROM (public.api_tokens t
+      JOIN public.tenants o ON ((o.id = t.tenant_id)))
+   WHERE ((t.token_hash = find_token_v1.p_hash) AND (t.revoked_at IS NULL));
+END;
+ALTER FUNCTION public.find_token_v1(p_hash bytea) OWNER TO larder_reader;
+CREATE FUNCTION public.find_token_v2(p_hash bytea) RETURNS TABLE(token_id uuid, tenant_id uuid, class text, operator_name text, token_hash bytea, tenant_enabled boolean, roles text[], purposes text[], firewall_mode text)
+    LANGUAGE sql STABLE SECURITY DEFINER ROWS 1
+    SET search_path TO 'pg_catalog', 'public'
+    BEGIN ATOMIC
+ SELECT t.id,
+     t.tenant_id,
+     t.class,
+     t.operator_name,
+     t.token_hash,
+     o.enabled,
+     t.roles,
+     t.purposes,
+     o.firewall_mode
+    FROM (public.api_tokens t
+      JOIN public.tenants o ON ((o.id = t.tenant_id)))
+   WHERE ((t.token_hash = find_token_v2.p_hash) AND (t.revoked_at IS NULL));
+END;
+ALTER FUNCTION public.find_token_v2(p_hash bytea) OWNER TO larder_reader;
+CREATE FUNCTION public.finish_refresh_v1(p_event uuid, p_token uuid, p_now timestamp with time zone, p_base_version integer, p_check jsonb, p_version jsonb, p_close bigint[], p_ids uuid[], p_indexes integer[], p_overlaps integer[], p_texts text[], p_hashes text[], p_reuse bigint[], p_embeddings text[], p_model text) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_event kb_events;
+  v_source kb_sources;
+  v_check kb_sources;
+  v_version kb_versions;
+  v_last tstzrange;
+  v_at timestamptz;
+  v_number integer;
+  v_result text;
+begin
+  select s.* into v_source from kb_sources s join kb_events e on e.source_id = s.id
+   where e.id = p_event for update of s;
+  select * into v_event from kb_events
+   where id = p_event and state = 'running' and lease_token = p_token for update;
+  if v_source.id is null or v_event.id is null then
+    return 'lost_lease';
+  end if;
+  v_result := case
+    when not (select t.enabled from tenants t where t.id = v_event.tenant_id) then 'tenant_disabled'
+    when not v_source.active then 'skipped_inactive'
+    when v_source.generation <> v_event.source_generation then 'source_changed'
+    when v_source.current_version is distinct from p_base_version then 'superseded'
+  end;
+  if v_result = 'tenant_disabled' then
+    update kb_events set state = 'pending', lease_token = null, lease_until = null, leases = 0 where id = p_event;
+    return v_result;
+  elsif v_result is not null then
+    update kb_events set state = 'skipped', outcome = v_result, finished_at = p_now, lease_token = null where id = p_event;
+    return v_result;
+  end if;
+  if p_version is null then
+    v_result := 'unchanged';
+  else
+    v_result := 'written';
+    select system_time into v_last from kb_versions
+     where source_id = v_source.id order by version desc limit 1;
+    -- A clock that stepped back, or a twin that was quicker, must not make an empty or overlapping range.
+    v_at := greatest(p_now, lower(v_last) + interval '1 microsecond', upper(v_last));
+    v_number := coalesce((select max(version) from kb_versions where source_id = v_source.id), 0) + 1;
+    update kb_versions set system_time = tstzrange(lower(system_time), v_at)
+     where source_id = v_source.id and upper_inf(system_time);
+    v_version := jsonb_populate_record(null::kb_versions, p_version);
+    v_version.source_id := v_source.id;
+    v_version.tenant_id := v_source.tenant_id;
+    v_version.version := v_number;
+    v_version.event_id := p_event;
+    v_version.system_time := tstzrange(v_at, null);
+    v_version.recorded_at := clock_timestamp();
+    insert into kb_versions select v_version.*;
+    update kb_chunks set system_time = tstzrange(lower(system_time), v_at)
+     where row_id = any (p_close) and source_id = v_source.id and upper_inf(system_time);
+    insert into kb_chunks (tenant_id, source_id, chunk_id, chunk_index, overlap, text, content_hash, embedding_model, embedding, system_time)
+      select v_source.tenant_id, v_source.id, n.chunk_id, n.chunk_index, n.overlap, n.text, n.content_hash,
+             coalesce(r.embedding_model, p_model), coalesce(r.embedding, n.embedding::vector), tstzrange(v_at, null)
+        from unnest(p_ids, p_indexes, p_overlaps, p_texts, p_hashes, p_reuse, p_embeddings)
+               as n (chunk_id, chunk_index, overlap, text, content_hash, reuse, embedding)
+        left join kb_chunks r on r.row_id = n.reuse and r.source_id = v_source.id;
+  end if;
+  v_check := jsonb_populate_record(v_source, p_check);
+  update kb_sources s
+     set etag = v_check.etag, last_modified = v_check.last_modified, body_hash = v_check.body_hash,
+         pipeline = v_check.pipeline, last_unconditional_at = v_check.last_unconditional_at,
+         redirect_to = v_check.redirect_to,
+         redirect_since = case
+           when v_check.redirect_to is null then null
+           when v_check.redirect_to is not distinct from s.redirect_to then s.redirect_since
+           else p_now end,
+         last_attempt_at = greatest(p_now, s.last_attempt_at), last_checked_at = greatest(p_now, s.last_checked_at),
+         last_changed_at = case when v_result = 'written' then v_at else s.last_changed_at end,
+         current_version = coalesce(v_number, s.current_version),
+         last_status = case when v_result = 'written' then 'new_version' else 'unchanged' end,
+         last_error = null, gone_in_a_row = 0, updated_at = p_now
+   where s.id = v_source.id;
+  update kb_events
+     set state = 'done', outcome = case when v_result = 'written' then 'new_version' else 'unchanged' end,
+         error = null, finished_at = p_now, lease_token = null, lease_until = null
+   where id = p_event;
+  update kb_suggestions set state = 'closed'
+   where source_id = v_source.id
+     and ((state = 'approved' and event_id = p_event)
+       or (state in ('open', 'snoozed') and kind in ('refresh', 'gone', 'review_change')));
+  return v_result;
+end
+$$;
+ALTER FUNCTION public.finish_refresh_v1(p_event uuid, p_token uuid, p_now timestamp with time zone, p_base_version integer, p_check jsonb, p_version jsonb, p_close bigint[], p_ids uuid[], p_indexes integer[], p_overlaps integer[], p_texts text[], p_hashes text[], p_reuse bigint[], p_embeddings text[], p_model text) OWNER TO larder_owner;
+CREATE FUNCTION public.finish_refresh_v2(p_event uuid, p_token uuid, p_now timestamp with time zone, p_base_version integer, p_check jsonb, p_version jsonb, p_close bigint[], p_ids uuid[], p_indexes integer[], p_overlaps integer[], p_texts text[], p_hashes text[], p_reuse bigint[], p_embeddings text[], p_model text, p_heirs text[], p_parents text[], p_policy_epoch timestamp with time zone) RETURNS text
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_source uuid;
+  v_result text;
+begin
+  select s.id into v_source from kb_sources s join kb_events e on e.source_id = s.id where e.id = p_event for update of s;
+  if p_version is not null
+     and (select max(updated_at) from chunk_policies where source_id = v_source) is distinct from p_policy_epoch then
+    update kb_events set state = 'pending', lease_token = null, lease_until = null, leases = 0
+     where id = p_event and state = 'running' and lease_token = p_token;
+    return 'policies_changed';
+  end if;
+  v_result := finish_refresh_v1(p_event, p_token, p_now, p_base_version, p_check, p_version, p_close, p_ids, p_indexes,
+                                p_overlaps, p_texts, p_hashes, p_reuse, p_embeddings, p_model);
+  if v_result = 'written' then
+    perform inherit_policies_v1(v_source, p_heirs, p_parents, p_now);
+  end if;
+  return v_result;
+end
+$$;
+ALTER FUNCTION public.finish_refresh_v2(p_event uuid, p_token uuid, p_now timestamp with time zone, p_base_version integer, p_check jsonb, p_version jsonb, p_close bigint[], p_ids uuid[], p_indexes integer[], p_overlaps integer[], p_texts text[], p_hashes text[], p_reuse bigint[], p_embeddings text[], p_model text, p_heirs text[], p_parents text[], p_policy_epoch timestamp with time zone) OWNER TO larder_owner;
+CREATE FUNCTION public.inherit_policies_v1(p_source uuid, p_new text[], p_old text[], p_now timestamp with time zone) RETURNS void
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_pair record;
+  v_policy chunk_policies;
+  v_own chunk_policies;
+begin
+  for v_pair in select * from unnest(p_new, p_old) as l (new_hash, old_hash) loop
+    select * into v_policy from chunk_policies where source_id = p_source and content_hash = v_pair.old_hash;
+    continue when not found;
+    select * into v_own from chunk_policies where source_id = p_source and content_hash = v_pair.new_hash;
+    if found then
+      v_policy := stricter_v1(v_own, v_policy);
+    end if;
+    insert into chunk_policies (source_id, content_hash, tenant_id, sensitivity, expires_at, permitted_roles,
+                                allowed_purposes, content_class, validation_status, updated_at)
+      values (p_source, v_pair.new_hash, v_policy.tenant_id, v_policy.sensitivity, v_policy.expires_at,
+              v_policy.permitted_roles, v_policy.allowed_purposes, v_policy.content_class, v_policy.validation_status, p_now)
+      on conflict (source_id, content_hash) do update
+        set sensitivity = excluded.sensitivity, expires_at = excluded.expires_at,
+            permitted_roles = excluded.permitted_roles, allowed_purposes = excluded.allowed_purposes,
+            content_class = excluded.content_class, validation_status = excluded.validation_status;
+  end loop;
+end
+$$;
+ALTER FUNCTION public.inherit_policies_v1(p_source uuid, p_new text[], p_old text[], p_now timestamp with time zone) OWNER TO larder_owner;
+CREATE TABLE public.kb_events (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    tenant_id uuid NOT NULL,
+    source_id uuid NOT NULL,
+    kind text DEFAULT 'KB_REFRESH_SOURCE'::text NOT NULL,
+    state text DEFAULT 'pending'::text NOT NULL,
+    night boolean NOT NULL,
+    available_at timestamp with time zone NOT NULL,
+    approved_at timestamp with time zone NOT NULL,
+    source_generation integer NOT NULL,
+    held_text_id uuid,
+    correlation_id text,
+    counted_night date,
+    attempts integer DEFAULT 0 NOT NULL,
+    leases integer DEFAULT 0 NOT NULL,
+    dispatched_at timestamp with time zone,
+    lease_token uuid,
+    lease_until timestamp with time zone,
+    outcome text,
+    error text,
+    created_at timestamp with time zone NOT NULL,
+    finished_at timestamp with time zone,
+    CONSTRAINT kb_events_kind_check CHECK ((kind = ANY (ARRAY['KB_REFRESH_SOURCE'::text, 'KB_PUBLISH_REVIEW'::text]))),
+    CONSTRAINT kb_events_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'dispatched'::text, 'running'::text, 'done'::text, 'failed'::text, 'skipped'::text, 'cancelled'::text])))
+);
+ALTER TABLE ONLY public.kb_events FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.kb_events OWNER TO larder_owner;
+CREATE FUNCTION public.lease_event_v1(p_event uuid, p_token uuid, p_now timestamp with time zone, p_until timestamp with time zone, p_max_leases integer) RETURNS SETOF public.kb_events
+    LANGUAGE plpgsql
+    AS $$
+declare
+  v_event kb_events;
+begin
+  select * into v_event from kb_events
+   where id = p_event and (state = 'dispatched' or (state = 'running' and lease_until <= p_now))
+   for update skip locked;
+  if not found then
+    return;
+  end if;
+  if v_event.leases >= p_max_leases then
+    update kb_events set state = 'failed', outcome = 'internal_error', finished_at = p_now, lease_token = null,
+           error = format('%s leases ended without an outcome', v_event.leases)
+     where id = p_event;
+    return;
+  end if;
+  return query
+    update kb_events set state = 'running', lease_token = p_token, lease_until = p_until, leases = leases + 1
+     where id = p_event returning *;
+end
+$$;
+ALTER FUNCTION public.lease_event_v1(p_event uuid, p_token uuid, p_now timestamp with time zone, p_until timestamp with time zone, p_max_leases integer) OWNER TO larder_owner;
+CREATE FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) RETURNS TABLE(row_id bigint, rank real)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 50
+    SET search_path TO 'pg_catalog', 'public'
+    AS $$
+declare
+  v_tenant uuid := nullif(current_setting('larder.tenant_id', true), '')::uuid;
+  v_all tsquery := websearch_to_tsquery('english', p_query);
+  v_any tsquery;
+begin
+  return query
+    select c.row_id, ts_rank_cd(c.words, v_all)
+      from kb_chunks c join kb_sources s on s.id = c.source_id
+     where c.tenant_id = v_tenant and upper_inf(c.system_time) and c.words @@ v_all
+       and s.active and (p_sources is null or c.source_id = any (p_sources))
+     order by 2 desc, 1 limit p_limit;
+  if found then
+    return;
+  end if;
+  v_any := replace(plainto_tsquery('english', p_query)::text, ' & ', ' | ')::tsquery;
+  return query
+    with candidate as materialized (
+      select c.row_id, c.words
+        from kb_chunks c join kb_sources s on s.id = c.source_id
+       where c.tenant_id = v_tenant and upper_inf(c.system_time) and c.words @@ v_any
+         and s.active and (p_sources is null or c.source_id = any (p_sources))
+       limit 2000
+    )
+    select k.row_id, ts_rank_cd(k.words, v_any) from candidate k order by 2 desc, 1 limit p_limit;
+end
+$$;
+ALTER FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) OWNER TO larder_reader;
+CREATE TABLE public.chunk_policies (
+    source_id uuid NOT NULL,
+    content_hash text NOT NULL,
+    tenant_id uuid NOT NULL,
+    sensitivity text DEFAULT ''::text NOT NULL,
+    expires_at timestamp with time zone,
+    permitted_roles text[],
+    allowed_purposes text[],
+    content_class text DEFAULT ''::text NOT NULL,
+    validation_status text DEFAULT ''::text NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.chunk_policies FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.chunk_policies OWNER TO larder_owner;
+CREATE FUNCTION public.stricter_v1(p_one public.chunk_policies, p_other public.chunk_policies) RETURNS public.chunk_policies
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+declare
+  v_tiers constant text[] := array['', 'public', 'internal', 'confidential', 'restricted'];
+  v_states constant text[] := array['', 'confirmed', 'unverified', 'refuted'];
+begin
+  -- A word that nobody knows is the strictest.
+  p_one.sensitivity := case
+    when coalesce(array_position(v_tiers, p_other.sensitivity), 6) > coalesce(array_position(v_tiers, p_one.sensitivity), 6)
+    then p_other.sensitivity else p_one.sensitivity end;
+  p_one.expires_at := least(p_one.expires_at, p_other.expires_at);
+  p_one.permitted_roles := case
+    when p_one.permitted_roles is null then p_other.permitted_roles
+    when p_other.permitted_roles is null then p_one.permitted_roles
+    else array(select unnest(p_one.permitted_roles) intersect select unnest(p_other.permitted_roles)) end;
+  p_one.allowed_purposes := case
+    when p_one.allowed_purposes is null then p_other.allowed_purposes
+    when p_other.allowed_purposes is null then p_one.allowed_purposes
+    else array(select unnest(p_one.allowed_purposes) intersect select unnest(p_other.allowed_purposes)) end;
+  p_one.content_class := case when 'credentials' in (p_one.content_class, p_other.content_class)
+    then 'credentials' else p_one.content_class end;
+  p_one.validation_status := v_states[greatest(
+    coalesce(array_position(v_states, p_one.validation_status), 4),
+    coalesce(array_position(v_states, p_other.validation_status), 4))];
+  return p_one;
+end
+$$;
+ALTER FUNCTION public.stricter_v1(p_one public.chunk_policies, p_other public.chunk_policies) OWNER TO larder_owner;
+CREATE FUNCTION public.wake_tenant_v1() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  insert into kb_run_queue as q (tenant_id, next_at) values (new.tenant_id, new.available_at)
+  on conflict (tenant_id) do update set next_at = least(q.next_at, excluded.next_at)
+   where q.next_at > excluded.next_at;
+  return null;
+end
+$$;
+ALTER FUNCTION public.wake_tenant_v1() OWNER TO larder_owner;
+CREATE TABLE public.admin_audit (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    tenant_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    token_id uuid,
+    operator text,
+    action text NOT NULL,
+    target text NOT NULL,
+    before jsonb,
+    after jsonb
+);
+ALTER TABLE ONLY public.admin_audit FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.admin_audit OWNER TO larder_owner;
+CREATE TABLE public.embedding_cache (
+    model_id text NOT NULL,
+    text_hash bytea NOT NULL,
+    embedding public.vector(384) NOT NULL,
+    last_used_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.embedding_cache ALTER COLUMN embedding SET STORAGE PLAIN;
+ALTER TABLE public.embedding_cache OWNER TO larder_owner;
+CREATE TABLE public.evaluation_segments (
+    tenant_id uuid NOT NULL,
+    day date NOT NULL,
+    kind text NOT NULL,
+    row_count bigint DEFAULT 0 NOT NULL,
+    last_hash text NOT NULL,
+    sealed_at timestamp with time zone,
+    seal text,
+    key_id text,
+    dropped_at timestamp with time zone,
+    CONSTRAINT evaluation_segments_kind_check CHECK ((kind = ANY (ARRAY['allow'::text, 'block'::text])))
+);
+ALTER TABLE ONLY public.evaluation_segments FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.evaluation_segments OWNER TO larder_owner;
+CREATE TABLE public.host_leases (
+    host text NOT NULL,
+    lease_token uuid,
+    lease_until timestamp with time zone NOT NULL,
+    not_before timestamp with time zone NOT NULL
+);
+ALTER TABLE public.host_leases OWNER TO larder_owner;
+CREATE TABLE public.kb_chunks (
+    row_id bigint NOT NULL,
+    tenant_id uuid NOT NULL,
+    source_id uuid NOT NULL,
+    chunk_id uuid NOT NULL,
+    chunk_index integer NOT NULL,
+    overlap integer NOT NULL,
+    text text NOT NULL,
+    content_hash text NOT NULL,
+    embedding_model text NOT NULL,
+    embedding public.vector(384) NOT NULL,
+    words tsvector GENERATED ALWAYS AS (to_tsvector('english'::regconfig, substr(text, (overlap + 1)))) STORED,
+    system_time tstzrange NOT NULL,
+    CONSTRAINT kb_chunks_chunk_index_check CHECK ((chunk_index >= 0)),
+    CONSTRAINT kb_chunks_overlap_check CHECK (((overlap >= 0) AND (overlap <= 150))),
+    CONSTRAINT kb_chunks_system_time_check CHECK (((NOT isempty(system_time)) AND lower_inc(system_time) AND (NOT upper_inc(system_time)))),
+    CONSTRAINT kb_chunks_text_check CHECK (((length(text) >= 1) AND (length(text) <= 1200)))
+);
+ALTER TABLE ONLY public.kb_chunks ALTER COLUMN embedding SET STORAGE PLAIN;
+ALTER TABLE ONLY public.kb_chunks FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.kb_chunks OWNER TO larder_owner;
+ALTER TABLE public.kb_chunks ALTER COLUMN row_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.kb_chunks_row_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+CREATE TABLE public.kb_held_texts (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    tenant_id uuid NOT NULL,
+    source_id uuid NOT NULL,
+    reason text NOT NULL,
+    base_version integer,
+    text text NOT NULL,
+    title text,
+    language text,
+    description text,
+    canonical_url text,
+    final_url text NOT NULL,
+    invisible_removed integer DEFAULT 0 NOT NULL,
+    secrets_redacted integer DEFAULT 0 NOT NULL,
+    extractor_version integer NOT NULL,
+    secret_rules_version integer NOT NULL,
+    fetched_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.kb_held_texts FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.kb_held_texts OWNER TO larder_owner;
+CREATE TABLE public.kb_night_use (
+    tenant_id uuid NOT NULL,
+    night_id date NOT NULL,
+    used integer DEFAULT 0 NOT NULL
+);
+ALTER TABLE ONLY public.kb_night_use FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.kb_night_use OWNER TO larder_owner;
+CREATE TABLE public.kb_run_queue (
+    tenant_id uuid NOT NULL,
+    next_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.kb_run_queue FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.kb_run_queue OWNER TO larder_owner;
+CREATE TABLE public.kb_sources (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    tenant_id uuid NOT NULL,
+    uri text NOT NULL,
+    type text DEFAULT 'url'::text NOT NULL,
+    name text NOT NULL,
+    refresh_ttl_seconds integer DEFAULT 604800 NOT NULL,
+    active boolean DEFAULT true NOT NULL,
+    published boolean DEFAULT false NOT NULL,
+    keep_hidden_text boolean DEFAULT false NOT NULL,
+    generation integer DEFAULT 1 NOT NULL,
+    etag text,
+    last_modified text,
+    last_attempt_at timestamp with time zone,
+    last_checked_at timestamp with time zone,
+    last_changed_at timestamp with time zone,
+    last_unconditional_at timestamp with time zone,
+    last_status text,
+    last_error text,
+    gone_in_a_row integer DEFAULT 0 NOT NULL,
+    body_hash text,
+    pipeline text,
+    redirect_to text,
+    redirect_since timestamp with time zone,
+    current_version integer,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    provenance text DEFAULT 'external_fetch'::text NOT NULL,
+    producer text DEFAULT ''::text NOT NULL,
+    trust integer DEFAULT 30 NOT NULL,
+    sensitivity text DEFAULT 'public'::text NOT NULL,
+    expires_at timestamp with time zone,
+    permitted_roles text[],
+    allowed_purposes text[],
+    CONSTRAINT kb_sources_refresh_ttl_seconds_check CHECK (((refresh_ttl_seconds >= 300) AND (refresh_ttl_seconds <= 31536000))),
+    CONSTRAINT kb_sources_trust_check CHECK (((trust >= 0) AND (trust <= 100))),
+    CONSTRAINT kb_sources_type_check CHECK ((type = ANY (ARRAY['url'::text, 'note'::text, 'document'::text])))
+);
+ALTER TABLE ONLY public.kb_sources FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.kb_sources OWNER TO larder_owner;
+CREATE TABLE public.kb_suggestions (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    tenant_id uuid NOT NULL,
+    source_id uuid NOT NULL,
+    kind text NOT NULL,
+    state text DEFAULT 'open'::text NOT NULL,
+    reason text NOT NULL,
+    detail jsonb DEFAULT '{}'::jsonb NOT NULL,
+    held_text_id uuid,
+    event_id uuid,
+    stale_since timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    snoozed_until timestamp with time zone,
+    decided_at timestamp with time zone,
+    decided_by uuid,
+    CONSTRAINT kb_suggestions_kind_check CHECK ((kind = ANY (ARRAY['refresh'::text, 'review_change'::text, 'change_uri'::text, 'merge'::text, 'gone'::text]))),
+    CONSTRAINT kb_suggestions_state_check CHECK ((state = ANY (ARRAY['open'::text, 'snoozed'::text, 'approved'::text, 'dismissed'::text, 'closed'::text])))
+);
+ALTER TABLE ONLY public.kb_suggestions FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.kb_suggestions OWNER TO larder_owner;
+CREATE TABLE public.kb_versions (
+    source_id uuid NOT NULL,
+    version integer NOT NULL,
+    tenant_id uuid NOT NULL,
+    system_time tstzrange NOT NULL,
+    event_id uuid,
+    content_hash text NOT NULL,
+    title text,
+    language text,
+    description text,
+    canonical_url text,
+    final_url text NOT NULL,
+    character_count integer NOT NULL,
+    chunk_count integer NOT NULL,
+    invisible_removed integer DEFAULT 0 NOT NULL,
+    secrets_redacted integer DEFAULT 0 NOT NULL,
+    extractor_version integer NOT NULL,
+    chunker_version integer NOT NULL,
+    secret_rules_version integer NOT NULL,
+    fetched_at timestamp with time zone NOT NULL,
+    recorded_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    CONSTRAINT kb_versions_system_time_check CHECK (((NOT isempty(system_time)) AND lower_inc(system_time) AND (NOT upper_inc(system_time)))),
+    CONSTRAINT kb_versions_version_check CHECK ((version > 0))
+);
+ALTER TABLE ONLY public.kb_versions FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.kb_versions OWNER TO larder_owner;
+CREATE TABLE public.mutation_windows (
+    tenant_id uuid NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    used integer NOT NULL
+);
+ALTER TABLE ONLY public.mutation_windows FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.mutation_windows OWNER TO larder_owner;
+CREATE TABLE public.plans (
+    name text NOT NULL,
+    kb_sources integer NOT NULL,
+    CONSTRAINT plans_kb_sources_check CHECK ((kb_sources >= 0))
+);
+ALTER TABLE public.plans OWNER TO larder_owner;
+CREATE TABLE public.policy_evaluations (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    tenant_id uuid NOT NULL,
+    day date NOT NULL,
+    kind text NOT NULL,
+    number bigint NOT NULL,
+    chunk_id uuid NOT NULL,
+    source_id uuid NOT NULL,
+    version integer,
+    role text NOT NULL,
+    purpose text NOT NULL,
+    operator text NOT NULL,
+    trace_id text NOT NULL,
+    decision text NOT NULL,
+    reason text NOT NULL,
+    policy_digest text NOT NULL,
+    mode text NOT NULL,
+    evaluated_at timestamp with time zone NOT NULL,
+    canonical text NOT NULL,
+    row_hash text NOT NULL
+);
+ALTER TABLE ONLY public.policy_evaluations FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.policy_evaluations OWNER TO larder_owner;
+CREATE TABLE public.scheduler_state (
+    only_row boolean DEFAULT true NOT NULL,
+    last_tick_at timestamp with time zone NOT NULL,
+    CONSTRAINT scheduler_state_only_row_check CHECK (only_row)
+);
+ALTER TABLE public.scheduler_state OWNER TO larder_owner;
+CREATE TABLE public.schema_migrations (
+    number integer NOT NULL,
+    name text NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+ALTER TABLE public.schema_migrations OWNER TO larder_owner;
+CREATE TABLE public.tombstones (
+    source_id uuid NOT NULL,
+    content_hash text NOT NULL,
+    tenant_id uuid NOT NULL,
+    forgotten_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.tombstones FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.tombstones OWNER TO larder_owner;
+ALTER TABLE ONLY public.admin_audit
+    ADD CONSTRAINT admin_audit_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.api_tokens
+    ADD CONSTRAINT api_tokens_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.api_tokens
+    ADD CONSTRAINT api_tokens_token_hash_key UNIQUE (token_hash);
+ALTER TABLE ONLY public.chunk_policies
+    ADD CONSTRAINT chunk_policies_pkey PRIMARY KEY (source_id, content_hash);
+ALTER TABLE ONLY public.embedding_cache
+    ADD CONSTRAINT embedding_cache_pkey PRIMARY KEY (model_id, text_hash);
+ALTER TABLE ONLY public.evaluation_segments
+    ADD CONSTRAINT evaluation_segments_pkey PRIMARY KEY (tenant_id, kind, day);
+ALTER TABLE ONLY public.host_leases
+    ADD CONSTRAINT host_leases_pkey PRIMARY KEY (host);
+ALTER TABLE ONLY public.kb_chunks
+    ADD CONSTRAINT kb_chunks_pkey PRIMARY KEY (row_id);
+ALTER TABLE ONLY public.kb_events
+    ADD CONSTRAINT kb_events_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.kb_held_texts
+    ADD CONSTRAINT kb_held_texts_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.kb_night_use
+    ADD CONSTRAINT kb_night_use_pkey PRIMARY KEY (tenant_id, night_id);
+ALTER TABLE ONLY public.kb_run_queue
+    ADD CONSTRAINT kb_run_queue_pkey PRIMARY KEY (tenant_id);
+ALTER TABLE ONLY public.kb_sources
+    ADD CONSTRAINT kb_sources_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.kb_sources
+    ADD CONSTRAINT kb_sources_tenant_id_uri_key UNIQUE (tenant_id, uri);
+ALTER TABLE ONLY public.kb_suggestions
+    ADD CONSTRAINT kb_suggestions_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.kb_versions
+    ADD CONSTRAINT kb_versions_event_id_key UNIQUE (event_id);
+ALTER TABLE ONLY public.kb_versions
+    ADD CONSTRAINT kb_versions_pkey PRIMARY KEY (source_id, version);
+ALTER TABLE ONLY public.mutation_windows
+    ADD CONSTRAINT mutation_windows_pkey PRIMARY KEY (tenant_id);
+ALTER TABLE ONLY public.kb_versions
+    ADD CONSTRAINT one_version_at_an_instant EXCLUDE USING gist (public.uuidrange(source_id, source_id, '[]'::text) WITH &&, system_time WITH &&);
+ALTER TABLE ONLY public.plans
+    ADD CONSTRAINT plans_pkey PRIMARY KEY (name);
+ALTER TABLE ONLY public.policy_evaluations
+    ADD CONSTRAINT policy_evaluations_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.policy_evaluations
+    ADD CONSTRAINT policy_evaluations_tenant_id_kind_day_number_key UNIQUE (tenant_id, kind, day, number);
+ALTER TABLE ONLY public.scheduler_state
+    ADD CONSTRAINT scheduler_state_pkey PRIMARY KEY (only_row);
+ALTER TABLE ONLY public.schema_migrations
+    ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (number);
+ALTER TABLE ONLY public.tenants
+    ADD CONSTRAINT tenants_name_key UNIQUE (name);
+ALTER TABLE ONLY public.tenants
+    ADD CONSTRAINT tenants_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.tombstones
+    ADD CONSTRAINT tombstones_pkey PRIMARY KEY (source_id, content_hash);
+CREATE INDEX admin_audit_page ON public.admin_audit USING btree (tenant_id, at, id);
+CREATE INDEX api_tokens_tenant ON public.api_tokens USING btree (tenant_id);
+CREATE INDEX chunk_policies_tenant ON public.chunk_policies USING btree (tenant_id);
+CREATE INDEX embedding_cache_age ON public.embedding_cache USING btree (last_used_at);
+CREATE INDEX kb_chunks_history ON public.kb_chunks USING btree (source_id, chunk_index);
+CREATE INDEX kb_chunks_identity ON public.kb_chunks USING btree (chunk_id);
+CREATE UNIQUE INDEX kb_chunks_open ON public.kb_chunks USING btree (source_id, chunk_index) WHERE upper_inf(system_time);
+CREATE INDEX kb_chunks_open_embedding ON public.kb_chunks USING hnsw (embedding public.vector_cosine_ops) WHERE upper_inf(system_time);
+CREATE INDEX kb_chunks_open_tenant ON public.kb_chunks USING btree (tenant_id) WHERE upper_inf(system_time);
+CREATE INDEX kb_chunks_open_words ON public.kb_chunks USING gin (words) WHERE upper_inf(system_time);
+CREATE INDEX kb_chunks_tenant ON public.kb_chunks USING btree (tenant_id) WHERE (NOT upper_inf(system_time));
+CREATE INDEX kb_events_dispatched ON public.kb_events USING btree (dispatched_at) WHERE (state = 'dispatched'::text);
+CREATE INDEX kb_events_due ON public.kb_events USING btree (tenant_id, available_at) WHERE (state = 'pending'::text);
+CREATE UNIQUE INDEX kb_events_one_open ON public.kb_events USING btree (source_id) WHERE (state = ANY (ARRAY['pending'::text, 'dispatched'::text, 'running'::text]));
+CREATE INDEX kb_events_page ON public.kb_events USING btree (tenant_id, created_at, id);
+CREATE INDEX kb_events_running ON public.kb_events USING btree (lease_until) WHERE (state = 'running'::text);
+CREATE INDEX kb_held_texts_source ON public.kb_held_texts USING btree (source_id);
+CREATE INDEX kb_held_texts_tenant ON public.kb_held_texts USING btree (tenant_id);
+CREATE INDEX kb_run_queue_next ON public.kb_run_queue USING btree (next_at);
+CREATE INDEX kb_sources_inactive ON public.kb_sources USING btree (tenant_id) WHERE (NOT active);
+CREATE INDEX kb_sources_page ON public.kb_sources USING btree (tenant_id, created_at, id);
+CREATE UNIQUE INDEX kb_suggestions_one_open ON public.kb_suggestions USING btree (source_id, kind) WHERE (state = ANY (ARRAY['open'::text, 'snoozed'::text]));
+CREATE INDEX kb_suggestions_page ON public.kb_suggestions USING btree (tenant_id, state, created_at, id);
+CREATE INDEX kb_suggestions_source ON public.kb_suggestions USING btree (source_id, kind, decided_at);
+CREATE INDEX kb_versions_tenant ON public.kb_versions USING btree (tenant_id);
+CREATE INDEX policy_evaluations_chunk ON public.policy_evaluations USING btree (tenant_id, chunk_id, evaluated_at);
+CREATE INDEX policy_evaluations_page ON public.policy_evaluations USING btree (tenant_id, evaluated_at, id);
+CREATE INDEX tombstones_tenant ON public.tombstones USING btree (tenant_id);
+CREATE TRIGGER kb_events_wake AFTER INSERT OR UPDATE OF state, available_at ON public.kb_events FOR EACH ROW WHEN ((new.state = 'pending'::text)) EXECUTE FUNCTION public.wake_tenant_v1();
+ALTER TABLE ONLY public.admin_audit
+    ADD CONSTRAINT admin_audit_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.api_tokens
+    ADD CONSTRAINT api_tokens_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.chunk_policies
+    ADD CONSTRAINT chunk_policies_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.kb_sources(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.evaluation_segments
+    ADD CONSTRAINT evaluation_segments_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.kb_chunks
+    ADD CONSTRAINT kb_chunks_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.kb_sources(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.kb_events
+    ADD CONSTRAINT kb_events_held_text_id_fkey FOREIGN KEY (held_text_id) REFERENCES public.kb_held_texts(id) ON DELETE SET NULL;
+ALTER TABLE ONLY public.kb_events
+    ADD CONSTRAINT kb_events_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.kb_sources(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.kb_events
+    ADD CONSTRAINT kb_events_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.kb_held_texts
+    ADD CONSTRAINT kb_held_texts_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.kb_sources(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.kb_night_use
+    ADD CONSTRAINT kb_night_use_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.kb_run_queue
+    ADD CONSTRAINT kb_run_queue_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.kb_sources
+    ADD CONSTRAINT kb_sources_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.kb_suggestions
+    ADD CONSTRAINT kb_suggestions_held_text_id_fkey FOREIGN KEY (held_text_id) REFERENCES public.kb_held_texts(id) ON DELETE SET NULL;
+ALTER TABLE ONLY public.kb_suggestions
+    ADD CONSTRAINT kb_suggestions_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.kb_sources(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.kb_suggestions
+    ADD CONSTRAINT kb_suggestions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.kb_versions
+    ADD CONSTRAINT kb_versions_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.kb_sources(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.mutation_windows
+    ADD CONSTRAINT mutation_windows_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.policy_evaluations
+    ADD CONSTRAINT policy_evaluations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.tenants
+    ADD CONSTRAINT tenants_plan_fkey FOREIGN KEY (plan) REFERENCES public.plans(name);
+ALTER TABLE ONLY public.tombstones
+    ADD CONSTRAINT tombstones_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.kb_sources(id) ON DELETE CASCADE;
+ALTER TABLE public.admin_audit ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.api_tokens ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.chunk_policies ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.evaluation_segments ENABLE ROW LEVEL SECURITY;
+CREATE POLICY every_tenant ON public.evaluation_segments TO larder_worker USING (true) WITH CHECK (true);
+CREATE POLICY every_tenant ON public.kb_events TO larder_worker USING (true) WITH CHECK (true);
+CREATE POLICY every_tenant ON public.kb_night_use TO larder_worker USING (true) WITH CHECK (true);
+CREATE POLICY every_tenant ON public.kb_run_queue TO larder_worker USING (true) WITH CHECK (true);
+CREATE POLICY every_tenant ON public.kb_sources FOR SELECT TO larder_worker USING (true);
+CREATE POLICY every_tenant ON public.policy_evaluations TO larder_worker USING (true) WITH CHECK (true);
+CREATE POLICY every_tenant ON public.tenants FOR SELECT TO larder_worker USING (true);
+ALTER TABLE public.kb_chunks ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.kb_events ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.kb_held_texts ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.kb_night_use ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.kb_run_queue ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.kb_sources ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.kb_suggestions ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.kb_versions ENABLE ROW LEVEL SECURITY;
+CREATE POLICY look_up ON public.api_tokens FOR SELECT TO larder_reader USING (true);
+CREATE POLICY look_up ON public.kb_chunks FOR SELECT TO larder_reader USING (true);
+CREATE POLICY look_up ON public.kb_sources FOR SELECT TO larder_reader USING (true);
+CREATE POLICY look_up ON public.tenants FOR SELECT TO larder_reader USING (true);
+ALTER TABLE public.mutation_windows ENABLE ROW LEVEL SECURITY;
+CREATE POLICY operations ON public.api_tokens TO larder_owner USING (true) WITH CHECK (true);
+CREATE POLICY operations ON public.tenants TO larder_owner USING (true) WITH CHECK (true);
+CREATE POLICY own_tenant ON public.admin_audit TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.api_tokens TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.chunk_policies TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.evaluation_segments TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.kb_chunks TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.kb_events TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.kb_held_texts TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.kb_night_use TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.kb_run_queue TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.kb_sources TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.kb_suggestions TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.kb_versions TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.mutation_windows TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.policy_evaluations TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.tenants TO larder_app USING ((id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.tombstones TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+ALTER TABLE public.policy_evaluations ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.tenants ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.tombstones ENABLE ROW LEVEL SECURITY;
+GRANT USAGE ON SCHEMA public TO larder_app;
+GRANT USAGE ON SCHEMA public TO larder_worker;
+GRANT USAGE ON SCHEMA public TO larder_reader;
+GRANT SELECT ON TABLE public.api_tokens TO larder_reader;
+GRANT SELECT,UPDATE ON TABLE public.tenants TO larder_app;
+GRANT SELECT ON TABLE public.tenants TO larder_worker;
+GRANT SELECT ON TABLE public.tenants TO larder_reader;
+REVOKE ALL ON FUNCTION public.find_token_v1(p_hash bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.find_token_v1(p_hash bytea) TO larder_app;
+REVOKE ALL ON FUNCTION public.find_token_v2(p_hash bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.find_token_v2(p_hash bytea) TO larder_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_events TO larder_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_events TO larder_worker;
+REVOKE ALL ON FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) TO larder_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.chunk_policies TO larder_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.chunk_policies TO larder_worker;
+GRANT SELECT,INSERT ON TABLE public.admin_audit TO larder_app;
+GRANT SELECT,INSERT ON TABLE public.admin_audit TO larder_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.embedding_cache TO larder_worker;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.evaluation_segments TO larder_app;
+GRANT SELECT,UPDATE ON TABLE public.evaluation_segments TO larder_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.host_leases TO larder_worker;
+GRANT SELECT ON TABLE public.kb_chunks TO larder_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_chunks TO larder_worker;
+GRANT SELECT ON TABLE public.kb_chunks TO larder_reader;
+GRANT SELECT ON TABLE public.kb_held_texts TO larder_app;
+GRANT SELECT,INSERT,DELETE ON TABLE public.kb_held_texts TO larder_worker;
+GRANT SELECT ON TABLE public.kb_night_use TO larder_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.kb_night_use TO larder_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.kb_run_queue TO larder_app;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.kb_run_queue TO larder_worker;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_sources TO larder_app;
+GRANT SELECT,UPDATE ON TABLE public.kb_sources TO larder_worker;
+GRANT SELECT ON TABLE public.kb_sources TO larder_reader;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_suggestions TO larder_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_suggestions TO larder_worker;
+GRANT SELECT ON TABLE public.kb_versions TO larder_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_versions TO larder_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.mutation_windows TO larder_app;
+GRANT SELECT ON TABLE public.plans TO larder_app;
+GRANT SELECT ON TABLE public.plans TO larder_worker;
+GRANT SELECT,INSERT ON TABLE public.policy_evaluations TO larder_app;
+GRANT SELECT,DELETE ON TABLE public.policy_evaluations TO larder_worker;
+GRANT SELECT ON TABLE public.scheduler_state TO larder_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.scheduler_state TO larder_worker;
+GRANT SELECT,INSERT ON TABLE public.tombstones TO larder_app;
+GRANT SELECT ON TABLE public.tombstones TO larder_worker;
