@@ -3,7 +3,7 @@
 From top to bottom: the words, the URL, the address, the connection, the wire, the body; `fetch` and `post` at the end
 put them together. At every hop one strict parser's output drives the check, the DNS query, the Host header and the TLS
 name; every address that comes back is judged; the socket goes to a judged address, and its peer is verified before a
-byte is sent. One deadline covers everything. Nothing is taken from the environment: no proxy, netrc or cookie.
+byte is sent. One deadline covers everything. No proxy, netrc, cookie or referrer is ever used.
 """
 
 from __future__ import annotations

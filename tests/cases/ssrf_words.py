@@ -1,7 +1,7 @@
 """From words to bytes: the templates, generators and scripts that the case library spells in English.
 
-`pieces` reads data: ``'a' x 2097152``, ``7,000 lines of 'X-n: aaaaa'``, ``gzip -9 of 1 GiB of zeros``, ``endless gzip of
-zeros``, ``chunks totalling 2097153 bytes``; several are joined by ``+``, "then" or "followed by". `script` reads the
+`pieces` reads data: ``'a' x 2097152``, ``7,000 lines of 'X-n: aaaaa'``, ``gzip -9 of 1 GiB of zeros``, ``endless gzip
+of zeros``, ``chunks totalling 2097153 bytes``; several are joined by ``+``, "then" or "followed by". `script` reads the
 steps of a raw server. What has no meaning raises Unreadable, so that the case is skipped and its words are the reason.
 """
 
