@@ -70,6 +70,21 @@ class PrivateCloud:
         """One run of the scheduled function, now, and what it says that it did."""
         return self.cloud.deployment.invoke("Tick", _SCHEDULED)
 
+    def learn(self, tenant: Tenant, url: str) -> str:
+        """Add ``url`` as a source, have it refreshed now, and wait for its text; the source's id."""
+        source = tenant.post("/v1/kb/sources", {"uri": url}).json()
+        queued = tenant.post(f"/v1/kb/sources/{source['id']}/queue", {"when": "now"})
+        assert queued.status_code == 202, queued.text
+        ticked = self.tick()
+        assert ticked["dispatched"] == 1, ticked
+        path = f"/v1/kb/sources/{source['id']}"
+        try:
+            until(lambda: tenant.get(path).json()["current_version"], what="a version")
+        except AssertionError as error:
+            error.add_note(f"{tenant.get(path).text}\n{self.log('Worker')[-4000:]}")
+            raise
+        return str(source["id"])
+
     def connect(self, role: str = postgres.OWNER) -> psycopg.Connection[Any]:
         """A connection of one's own to the database; ``postgres`` sees past row-level security."""
         return psycopg.connect(self.cloud.database_url(role), autocommit=True)
@@ -118,7 +133,7 @@ class PrivateCloud:
             connection.execute(sql.SQL("truncate {} cascade").format(tables))
 
 
-def until(check: Callable[[], Any], *, seconds: float = 60, what: str = "it") -> Any:
+def until(check: Callable[[], Any], *, seconds: float = 120, what: str = "it") -> Any:
     """Ask ``check`` until it says something true, and return that."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

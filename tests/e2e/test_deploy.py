@@ -12,6 +12,7 @@ from infra.deploy import deploy, destroy
 from infra.package import Package
 from infra.stack import DeployError
 from tests.e2e.cloud import PrivateCloud, private_cloud
+from tests.e2e.site import Site
 
 pytestmark = pytest.mark.xdist_group("lifecycle")
 
@@ -30,8 +31,13 @@ def environment(cloud: PrivateCloud, function: str) -> dict[str, Any]:
     return dict(found["Environment"]["Variables"])
 
 
-def test_a_stack_is_updated_in_place_and_can_be_taken_away(tmp_path: Path) -> None:
-    with private_cloud(tmp_path, settings={"KB_FETCH_CONTACT": "https://example.com/bot"}, tick=False) as cloud:
+def test_a_stack_is_updated_in_place_and_can_be_taken_away(tmp_path: Path, site: Site) -> None:
+    settings = {
+        "KB_FETCH_CONTACT": "https://example.com/bot",
+        "KB_ALLOW_PRIVATE_NETWORKS": "true",
+        "KB_ALLOWED_PORTS": str(site.port),
+    }
+    with private_cloud(tmp_path, settings=settings, tick=False) as cloud:
         before = environment(cloud, "Worker")
         assert before["KB_FETCH_CONTACT"] == "https://example.com/bot"
 
@@ -52,6 +58,10 @@ def test_a_stack_is_updated_in_place_and_can_be_taken_away(tmp_path: Path) -> No
         assert signing_keys.ensure(cloud.cloud.account, "larder-local") == keys
         again(cloud, LarderKeys=keys)
         assert environment(cloud, "APIHandler")["LARDER_KEYS"] == keys
+        tenant = cloud.tenant()
+        cloud.learn(tenant, site.publish("/", "Plums keep for a year."))
+        (hit,) = tenant.post("/v1/kb/search", {"query": "how long do plums keep"}).json()["hits"]
+        assert hit["proof"]["key_id"] == "1"
 
         account, said = cloud.cloud.account, list[str]()
         destroy(local.STAGE, account, said.append)

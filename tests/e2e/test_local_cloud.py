@@ -43,11 +43,7 @@ def test_every_kind_of_gateway_answer_is_deployed_as_problem_json(cloud: Private
 def test_a_page_travels_from_source_through_tick_queue_and_worker_into_search(cloud: PrivateCloud, site: Site) -> None:
     page = site.publish("/handbook", "The shelf for preserves is emptied every spring.\n\nJars are labelled by hand.")
     tenant = cloud.tenant()
-    source = tenant.post("/v1/kb/sources", {"uri": page}).json()
-    queued = tenant.post(f"/v1/kb/sources/{source['id']}/queue", {"when": "now"})
-    assert queued.status_code == 202
-    assert cloud.tick()["dispatched"] == 1
-    until(lambda: tenant.get(f"/v1/kb/sources/{source['id']}").json()["current_version"], what="a version")
+    cloud.learn(tenant, page)
     hits = tenant.post("/v1/kb/search", {"query": "when is the shelf for preserves emptied"}).json()
     assert "emptied every spring" in hits["hits"][0]["text"]
     assert hits["degraded"] is None
