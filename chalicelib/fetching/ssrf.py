@@ -31,7 +31,7 @@ import idna
 from chalicelib.errors import LarderError
 from chalicelib.fetching.address_table import ALWAYS_BLOCKED, EMBEDDED_IPV4, ISATAP_IDENTIFIERS, LOCAL_NAMES, RANGES
 
-MAX_URL, MAX_ANSWERS, MAX_REDIRECTS, MAX_INTERIM = 2_048, 32, 5, 8
+MAX_URL, MAX_ANSWERS, MAX_INTERIM = 2_048, 32, 8
 MAX_HEADER_LINE, MAX_HEADERS = 8_192, 65_536  # bytes: a line without its CRLF, a block
 DEFAULT_PORTS = {"http": 80, "https": 443}
 ACCEPT = "text/html, application/xhtml+xml, text/markdown, text/plain, application/json, application/xml, */*;q=0.1"
@@ -106,18 +106,17 @@ FAILURES: dict[type[Exception], Reason] = {  # the first that fits
 class FetchError(LarderError):
     """Refused or failed. ``str()`` is the reason: never an address, a banner or a reason phrase.
 
-    ``host`` and ``hop`` say where (0 = the URL asked for), ``detail`` is the class of a blocked address
-    ("loopback"), ``retry_after`` the raw header.
+    ``host`` and ``hop`` say where (0 = the URL asked for), ``status_code`` what was answered there if anything was,
+    ``retry_after`` is the raw header, ``detail`` the class of a blocked address ("loopback").
     """
 
     host: str | None = None
     hop = 0
+    status_code: int | None = None
 
-    def __init__(
-        self, reason: Reason, detail: str | None = None, status_code: int | None = None, retry_after: str | None = None
-    ) -> None:
+    def __init__(self, reason: Reason, *, detail: str | None = None, retry_after: str | None = None) -> None:
         super().__init__(reason.value)
-        self.reason, self.detail, self.status_code, self.retry_after = reason, detail, status_code, retry_after
+        self.reason, self.detail, self.retry_after = reason, detail, retry_after
 
     @property
     def final(self) -> bool:
@@ -161,6 +160,7 @@ class FetchPolicy:
     allow_private_networks: bool = False
     exempt: frozenset[str] = frozenset()
     https_only: bool = False
+    max_redirects: int = 5
     max_body_bytes: int = 2_097_152
     timeout_seconds: float = 20.0
     user_agent: str = "Larder/0.1"
@@ -414,7 +414,12 @@ class _Session:
                 stack.enter_context(sock)
             wire = _Wire(sock, self)
             wire.send(_request(target, method, headers, self.policy.user_agent), body)
-            yield wire, wire.response()
+            response = wire.response()
+            try:
+                yield wire, response
+            except FetchError as error:
+                error.status_code = response.status_code
+                raise
 
     def _connect(self, target: Target) -> socket.socket:
         """Resolve once, judge every address, connect to the first that answers, verify who answered.
@@ -496,8 +501,6 @@ class _Wire:
             lines = [len(name) + len(value) + 2 for name, value in event.headers.raw_items()]
             if max(lines, default=0) > MAX_HEADER_LINE:
                 raise FetchError(Reason.HEADER_LINE)
-            if sum(lines) + 2 * len(lines) > MAX_HEADERS:
-                break
             if isinstance(event, h11.Response):
                 return event
         raise FetchError(Reason.HEADERS)
@@ -514,10 +517,10 @@ class _Wire:
         data = None
         try:
             while (event := self.http.next_event()) is h11.NEED_DATA:
-                if self.received > cap:
+                if self.received >= cap:
                     raise FetchError(over_cap)
                 self.sock.settimeout(self.session.left())
-                data = self.sock.recv(4_096)
+                data = self.sock.recv(min(8_192, cap - self.received))
                 self.received += len(data)
                 self.opening += data[: 5 - len(self.opening)]
                 if not b"HTTP/".startswith(self.opening):
@@ -602,7 +605,7 @@ def fetch(
     connector: Connector = connect,
     tls: ssl.SSLContext | None = None,
 ) -> FetchResult:
-    """GET a page through at most five redirects, each judged and pinned afresh. Raises FetchError, nothing else.
+    """GET a page through redirects, each of them judged and pinned afresh. Raises FetchError, nothing else.
 
     ``validators`` go to the first URL only; a 304 counts where one was sent. ``permanent_redirect_to`` is the final
     URL if every redirect was a 301 or 308. An answer without a content type is refused, never sniffed.
@@ -620,7 +623,7 @@ def fetch(
                     moved_to = target.url if hops and permanent else None
                     kept = _kept_headers(response)
                     return FetchResult(code, target.url, kept, body, session.elapsed(), hops, moved_to)
-                if hops == MAX_REDIRECTS:
+                if hops == policy.max_redirects:
                     raise FetchError(Reason.TOO_MANY_REDIRECTS)
                 hops, permanent, conditional = hops + 1, permanent and code in (301, 308), {}
                 target = _redirect_target(target, response, policy)
@@ -659,7 +662,7 @@ def _page(wire: _Wire, response: h11.Response, cap: int, *, conditional: bool) -
         return b""
     if code not in (200, 203):
         reason = BY_STATUS.get(code) or BY_CLASS.get(code // 100, Reason.HTTP_5XX)
-        raise FetchError(reason, status_code=code, retry_after=_kept_headers(response).get("retry-after"))
+        raise FetchError(reason, retry_after=_kept_headers(response).get("retry-after"))
     return _read_body(wire, response, cap, READ_TYPES)
 
 

@@ -278,9 +278,17 @@ def test_a_header_line_has_at_most_8192_bytes(length: int, reason: Reason | None
         assert reason_of(world) == reason
 
 
-def test_all_headers_share_64_kib() -> None:
-    many = "".join(f"X-{n}: {'a' * 50}\r\n" for n in range(1_200)).encode("ascii")
-    assert failure(OK.replace(b"Content-Type", many + b"Content-Type", 1)).reason == Reason.HEADERS
+@pytest.mark.parametrize(("length", "reason"), [(65_536, None), (65_537, Reason.HEADERS)])
+def test_a_head_has_at_most_64_kib(length: int, reason: Reason | None) -> None:
+    line = b"X: " + b"a" * 1_019 + b"\r\n"
+    base = len(OK) - len("ok")
+    lines = line * ((length - base) // len(line) - 1)
+    last = b"Y: " + b"a" * (length - base - len(lines) - 5) + b"\r\n"
+    with serving(OK.replace(b"Content-Type", lines + last + b"Content-Type", 1)) as world:
+        assert reason_of(world) == reason
+
+
+def test_an_endless_header_line_ends() -> None:
     assert failure(lambda _: iter([b"HTTP/1.1 200 OK\r\nX: ", *repeat(b"a" * 1_000, 100)])).reason == Reason.HEADERS
 
 
@@ -454,6 +462,21 @@ def test_a_redirect_to_where_nobody_may_go_is_refused_at_its_hop(location: str, 
         get(world)
     assert (caught.value.reason, caught.value.hop) == (reason, 1)
     assert len(world.contacts) == 1
+
+
+def test_a_policy_may_allow_fewer_redirects_or_none() -> None:
+    with serving(redirecting((302, "/a"), (302, "/b"))) as world:
+        assert reason_of(world, FetchPolicy(max_redirects=1)) == Reason.TOO_MANY_REDIRECTS
+    assert len(world.requests) == 2
+    with serving(redirecting((302, "/a"))) as world:
+        assert reason_of(world, FetchPolicy(max_redirects=0)) == Reason.TOO_MANY_REDIRECTS
+    assert len(world.requests) == 1
+
+
+def test_a_failure_after_the_head_knows_the_status() -> None:
+    with serving(response(b"x", status="503 Busy", Content_Length="9")) as world, pytest.raises(FetchError) as caught:
+        send(world)
+    assert (caught.value.reason, caught.value.status_code) == (Reason.TRUNCATED, 503)
 
 
 def test_https_never_leads_to_http_but_http_leads_to_https() -> None:
