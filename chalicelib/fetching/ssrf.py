@@ -38,8 +38,7 @@ ACCEPT = "text/html, application/xhtml+xml, text/markdown, text/plain, applicati
 READ_TYPES = re.compile(
     r"text/(html|plain|markdown|x-markdown|xml|json)|application/(json|xml|pdf)|application/[a-z0-9.-]+\+(json|xml)"
 )
-LIST_HEADERS = frozenset({"cache-control", "content-language", "x-robots-tag"})
-SINGLE_HEADERS = frozenset({"content-type", "etag", "last-modified", "date", "retry-after"})
+KEPT_HEADERS = ("content-type", "content-language", "etag", "last-modified", "date", "retry-after", "x-robots-tag")
 
 
 class Reason(StrEnum):
@@ -91,8 +90,6 @@ class Reason(StrEnum):
 BY_STATUS = dict.fromkeys((204, 205), Reason.EMPTY) | dict.fromkeys((401, 403, 407), Reason.HTTP_403)
 BY_STATUS |= {404: Reason.HTTP_404, 410: Reason.HTTP_404, 408: Reason.TIMEOUT, 429: Reason.HTTP_429}
 BY_CLASS = {2: Reason.STATUS, 3: Reason.STATUS, 4: Reason.HTTP_4XX}
-
-
 FAILURES: dict[type[Exception], Reason] = {  # the first that fits
     TimeoutError: Reason.TIMEOUT,
     ssl.SSLCertVerificationError: Reason.CERTIFICATE,
@@ -413,7 +410,7 @@ class _Session:
                 sock = tls.wrap_socket(sock, server_hostname=target.host, suppress_ragged_eofs=False)
                 stack.enter_context(sock)
             wire = _Wire(sock, self)
-            wire.send(_request(target, method, headers, self.policy.user_agent), body)
+            wire.send(target, method, headers, body)
             response = wire.response()
             try:
                 yield wire, response
@@ -471,13 +468,6 @@ class _Session:
 _FIELD_VALUE = re.compile(r"[!-~\x80-\xff](?:[\t -~\x80-\xff]*[!-~\x80-\xff])?")
 
 
-def _request(target: Target, method: str, headers: Mapping[str, str], user_agent: str) -> h11.Request:
-    own = {"Host": target.authority, "User-Agent": user_agent, "Connection": "close"}
-    fields = {"Accept-Encoding": "gzip, deflate"} | {name.title(): value for name, value in headers.items()} | own
-    encoded = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in fields.items()]
-    return h11.Request(method=method, target=target.path_query, headers=encoded)
-
-
 class _Wire:
     """One request and one response on a connected socket: h11 does the grammar, this the caps and the clock."""
 
@@ -486,9 +476,13 @@ class _Wire:
         self.http = h11.Connection(h11.CLIENT, max_incomplete_event_size=MAX_HEADERS)
         self.opening, self.received = b"", 0
 
-    def send(self, request: h11.Request, body: bytes) -> None:
-        events = [request, h11.Data(body), h11.EndOfMessage()]
-        data = b"".join(self.http.send(event) or b"" for event in events)
+    def send(self, target: Target, method: str, headers: Mapping[str, str], body: bytes) -> None:
+        """Send the whole request. ``headers`` can't replace the guard's own."""
+        own = {"Host": target.authority, "User-Agent": self.session.policy.user_agent, "Connection": "close"}
+        fields = {"Accept-Encoding": "gzip, deflate"} | {name.title(): value for name, value in headers.items()} | own
+        encoded = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in fields.items()]
+        request = h11.Request(method=method, target=target.path_query, headers=encoded)
+        data = b"".join(self.http.send(event) or b"" for event in (request, h11.Data(body), h11.EndOfMessage()))
         self.sock.settimeout(self.session.left())
         self.sock.sendall(data)
 
@@ -542,8 +536,7 @@ def _values(response: h11.Response, name: str) -> list[str]:
 
 def _kept_headers(response: h11.Response) -> dict[str, str]:
     """The headers that callers see. One that contradicts itself or holds a control character counts as absent."""
-    kept = {name: ", ".join(_values(response, name)) for name in LIST_HEADERS}
-    kept |= {name: found[0] for name in SINGLE_HEADERS if len(found := _values(response, name)) == 1}
+    kept = {name: found[0] for name in KEPT_HEADERS if len(found := _values(response, name)) == 1}
     return {name: value for name, value in kept.items() if _FIELD_VALUE.fullmatch(value)}
 
 
