@@ -43,8 +43,9 @@ def start(folder: Path, python: Path = PYTHON) -> Emulator:
     """
     if not python.exists():
         raise RuntimeError(f"there is no {python}: run `make setup`")
-    scratch, log = folder / "emulator", folder / "emulator.log"
-    scratch.mkdir(parents=True, exist_ok=True)
+    scratch = folder / "emulator"
+    scratch.mkdir(mode=0o700)  # for PostgreSQL's sake the folder above may be open to others; logs are not for them
+    log = scratch / "log"
     for _attempt in range(_ATTEMPTS):
         port = free_port()
         child = _launch(python, scratch, port, log)

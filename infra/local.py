@@ -211,6 +211,8 @@ def main(arguments: list[str] | None = None) -> int:
         if chosen.command == "down":
             down(chosen.state)
             return 0
+        for name, value in chosen.set:
+            print(f"with {name}={value}")
         wish = Wish(settings=dict(chosen.set))
         up(replace(wish, packages=chosen.packages.resolve()) if chosen.packages else wish, chosen.state)
         return 0

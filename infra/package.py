@@ -8,6 +8,7 @@ here. What differs between targets is a parameter of the template, never the tem
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
@@ -103,9 +104,14 @@ def _stage(app: Path, scratch: Path) -> Path:
 
 
 def _merge_template() -> dict[str, Any]:
-    merged: dict[str, Any] = json.loads((INFRA / "template.merge.json").read_text(encoding="utf-8"))
-    for part in (settings_parameters(), gateway_responses.template(), _artefacts()):
-        merged = _deep_merge(merged, part)
+    """Every *.merge.json of this folder, and what is made from tables.
+
+    Numbers stand in these files as they are: the emulator hands a parameter's text on as text, and its queue poller
+    then fails on MaximumConcurrency.
+    """
+    written = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(INFRA.glob("*.merge.json"))]
+    parts = [*written, settings_parameters(), gateway_responses.template(), _artefacts()]
+    merged: dict[str, Any] = functools.reduce(_deep_merge, parts)
     return merged
 
 

@@ -104,7 +104,7 @@ def test_a_second_cloud_runs_beside_the_first_and_ends_alone(tmp_path: Path) -> 
         assert tenant.get("/v1/kb/status").status_code == 200
 
 
-@pytest.mark.parametrize("after", ["postgres", "package", "emulator.log"])
+@pytest.mark.parametrize("after", ["postgres", "package", "emulator/log"])
 def test_an_interrupt_on_the_way_up_leaves_nothing(tmp_path: Path, after: str) -> None:
     state = tmp_path / "state.json"
     bringing = subprocess.Popen(
