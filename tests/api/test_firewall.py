@@ -241,8 +241,9 @@ def test_a_block_never_shortens_the_answer(deployment: Deployment, acme: Tenant,
 
 def test_the_export_is_csv_that_no_spreadsheet_runs(deployment: Deployment, acme: Tenant, filled: Any) -> None:
     rows.sql(deployment, "update policy_evaluations set reason = '=HYPERLINK(1)' where number = 1")
-    from app import app
     from chalice.test import Client
+
+    from app import app
 
     with Client(app) as client:
         answer = client.http.get("/v1/memory/firewall/evaluations.csv", headers=acme._headers())
