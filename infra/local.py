@@ -215,6 +215,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"with {name}={value}")
         wish = Wish(settings=dict(chosen.set))
         up(replace(wish, packages=chosen.packages.resolve()) if chosen.packages else wish, chosen.state)
+        print(f"the tokens of the tenant {wish.tenant} are in {chosen.state}")
         return 0
     except KeyboardInterrupt:
         print("\ninterrupted: nothing is left running", file=sys.stderr)
