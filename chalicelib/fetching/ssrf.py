@@ -554,7 +554,6 @@ def _read_body(wire: _Wire, response: h11.Response, cap: int, types: re.Pattern[
         raise FetchError(Reason.TOO_LARGE)
     body, pieces = bytearray(), wire.body(cap)
     for piece in pieces if coding in ("", "identity") else _inflate(pieces, coding == "deflate", cap):
-        wire.session.left()
         body += piece
         if len(body) > cap:
             raise FetchError(Reason.TOO_LARGE)

@@ -134,6 +134,8 @@ def attempt(url: Any, world: World, given: dict[str, Any], expected: dict[str, A
     except FetchError as error:
         decision = "reject" if error.reason.status == "refused" else "fail"
         outcome = Outcome(world, decision, error.reason.value, error.detail, error=error)
+    except Exception as error:  # nothing else may leave the guard: no expectation can be met by this
+        outcome = Outcome(world, "crash", type(error).__name__, error=error)
     finally:
         peak = tracemalloc.get_traced_memory()[1] if measured else 0
         if measured:
@@ -162,7 +164,7 @@ def world_of(given: dict[str, Any], expected: dict[str, Any]) -> Iterator[World]
         answer=answer_of(given),
         tls_for=_tls(given, answers),
         default_addresses=() if answers else PUBLIC,
-        refusals={key: str(value) for key, value in (given.get("connect") or {}).items()},
+        refusals=_refusals(given.get("connect") or {}),
         peer=given.get("socket_peer") or given.get("peer_address"),
         scale=SCALE if _is_slow(given, expected) else 1.0,
     )
@@ -170,6 +172,11 @@ def world_of(given: dict[str, Any], expected: dict[str, Any]) -> Iterator[World]
         yield world
     finally:
         world.close()
+
+
+def _refusals(connect: Any) -> dict[str, str]:
+    """How connecting ends, by address, or one word for all of them."""
+    return {"*": connect} if isinstance(connect, str) else {key: str(value) for key, value in connect.items()}
 
 
 def _answers(given: dict[str, Any]) -> dict[str, Any]:

@@ -89,7 +89,9 @@ def judge_outcome(outcome: Outcome, given: dict[str, Any], expected: dict[str, A
     mismatches = [text for key, value in expected.items() if (text := _compare(key, value, outcome, given))]
     mismatches += _stray_contacts(outcome, given, expected)
     compared = [key for key in expected if key in COMPARE or _dynamic(key)]
-    if mismatches and "alternative" in expected and outcome.decision in _alternatives(expected["alternative"]):
+    if outcome.decision == "crash":
+        mismatches = [f"the guard raised {outcome.reason}"]
+    elif mismatches and "alternative" in expected and outcome.decision in _alternatives(expected["alternative"]):
         kept = [key for key in expected if key not in ALTERNATIVE_REPLACES]
         mismatches = [text for key in kept if (text := _compare(key, expected[key], outcome, given))]
         compared.append("alternative")

@@ -35,6 +35,8 @@ def play(case: Case) -> Verdict:
         return player(given, expected)
     except Unreadable as unread:
         return skipped(f"no meaning for the words {str(unread)!r}")
+    except (KeyError, IndexError, TypeError, AttributeError) as shape:  # the guard's own are caught at its call
+        return skipped(f"the case has a shape that can't be read: {type(shape).__name__} {shape}")
 
 
 def _play_one(given: dict[str, Any], expected: dict[str, Any]) -> Verdict:
@@ -47,13 +49,16 @@ def _play_one(given: dict[str, Any], expected: dict[str, Any]) -> Verdict:
 def _play_sequence(given: dict[str, Any], expected: dict[str, Any]) -> Verdict:
     """Several fetches in one world, judged by a decision such as "first fetch, second fail"."""
     urls = given.get("urls") or [url_of(given)] * int(given.get("fetches", 2))
-    spoken = re.findall(r"(first|second|third|then)?\s*(fetch|fail|reject)", str(expected.get("decision", "")))
+    decision = str(expected.get("decision", ""))
+    spoken = re.findall(r"\b(fetch|fail|reject)", decision)
+    if re.search(r"\b(both|all|each|every)\b", decision):
+        spoken = spoken[:1] * len(urls)
     mismatches = []
     with world_of(given, expected) as world:
         for number, url in enumerate(urls):
             outcome = attempt(url, world, given, expected)
             if number < len(spoken):
-                mismatches.append(differs(spoken[number][1], outcome.decision) or "")
+                mismatches.append(differs(spoken[number], outcome.decision) or "")
             ordinal = ("first", "second", "third", "fourth")[min(number, 3)]
             if f"{ordinal}_stage" in expected:
                 mismatches.append(stage_differs(expected[f"{ordinal}_stage"], outcome, given) or "")
@@ -88,7 +93,10 @@ def _play_set(given: dict[str, Any], expected: dict[str, Any]) -> Verdict:
     members = [value for value in given.values() if isinstance(value, list) and value]
     if not members:
         raise Unreadable(str(sorted(given)))
+    if "decision" not in expected and re.search(r"reject|refuse|block", str(expected)):
+        expected = {**expected, "decision": "reject"}
     mismatches = []
+    judged = False
     for member in members[0]:
         text = str(member)
         if "://" in text:
@@ -98,8 +106,9 @@ def _play_set(given: dict[str, Any], expected: dict[str, Any]) -> Verdict:
         else:
             alone = {**given, "kind": "url", "url": f"http://{text}/"}
         verdict = _play_one(alone, expected)
+        judged |= verdict.status != "SKIP"
         mismatches.append(f"{text}: {verdict.why}" if verdict.status == "FAIL" else "")
-    return judge(mismatches)
+    return judge(mismatches) if judged else skipped(f"nothing here can judge {sorted(expected)}")
 
 
 def _play_pair(given: dict[str, Any], expected: dict[str, Any]) -> Verdict:

@@ -15,7 +15,7 @@ import ssl
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -135,19 +135,22 @@ class World:
         found = self.answers.get(host, list(self.default_addresses) or "NXDOMAIN")
         if isinstance(found, list) and found and isinstance(found[0], list):  # it changes with every query
             found = found[min(self.lookups.count(host), len(found)) - 1]
-        if isinstance(found, dict):
+        if isinstance(found, dict):  # by record type
             found = [address for value in found.values() for address in (value if isinstance(value, list) else [value])]
+        if isinstance(found, str) and re.fullmatch(r"[\d.]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*", found):
+            found = [found]
         if isinstance(found, str):
             if re.search(r"no reply|never|hang|time ?out|silent|drop", found, re.I):
                 self._closing.wait(30)
             raise socket.gaierror(socket.EAI_AGAIN, "scripted failure")
-        return list(found)
+        aliases = {str(name) for name in found} & set(self.answers)
+        return [a for name in aliases for a in self.answers[name]] if aliases else list(found)
 
     def connector(self, address: str, port: int, timeout: float) -> socket.socket:
         """Record the attempt, then fail as the case says or lead to the local server."""
         contact = Contact(address, port)
         self.contacts.append(contact)
-        word = self.refusals.get(address, "ok")
+        word = self.refusals.get(address, self.refusals.get("*", "ok"))
         if re.search(r"time|drop|silent|black|hang", word, re.I):
             time.sleep(min(timeout, 30.0))
             raise TimeoutError
@@ -174,15 +177,9 @@ class World:
             threading.Thread(target=self._serve, args=(conn, self._by_port[port]), daemon=True).start()
 
     def _serve(self, conn: socket.socket, contact: Contact) -> None:
-        """Serve one connection. A fault of the server itself is kept for the player; the guard's abort is none."""
-        try:
+        """Serve one connection. That the guard goes away is no fault of the server's."""
+        with contextlib.suppress(OSError), conn, self._faults_kept():
             self._converse(conn, contact)
-        except OSError:
-            pass
-        except Exception as fault:
-            self.faults.append(fault)
-        finally:
-            conn.close()
 
     def _converse(self, conn: socket.socket, contact: Contact) -> None:
         conn.settimeout(IDLE_SECONDS)
@@ -200,13 +197,23 @@ class World:
             context.sni_callback = self._choose_certificate(contact)
             conn = context.wrap_socket(conn, server_side=True)
             sni = self.handshakes[-1] or ""
-        with conn:
+        with conn, self._faults_kept():
             head = self._read_head(conn, contact)
             if head:
                 request = Request(contact.address, contact.port, sni, head)
                 self.requests.append(request)
                 if all(self._do(conn, contact, step) for step in self.answer(request)):
                     self._end(conn)
+
+    @contextlib.contextmanager
+    def _faults_kept(self) -> Iterator[None]:
+        """Keep a fault before the connection is closed, so that the player sees it when the guard fails for it."""
+        try:
+            yield
+        except OSError:
+            raise
+        except Exception as fault:
+            self.faults.append(fault)
 
     def _choose_certificate(self, contact: Contact) -> Callable[[Any, str | None, Any], None]:
         def choose(sock: Any, name: str | None, _: Any) -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import gzip
 import threading
 import time
+import tracemalloc
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import repeat
+from itertools import chain, islice, repeat
 from typing import Any
 
 import pytest
@@ -28,7 +29,7 @@ from chalicelib.fetching.ssrf import (
     post,
 )
 from tests.cases import ssrf_certificates as certificates
-from tests.cases.ssrf_words import Drop, Hold, Sleep, Step
+from tests.cases.ssrf_words import Drop, Hold, Sleep, Step, pieces
 from tests.cases.ssrf_world import Request, World
 
 URL = "http://src.example.com/page"
@@ -306,6 +307,16 @@ def test_gzip_members_join_and_what_follows_is_ignored() -> None:
             assert get(world).body == b"one two"
     assert failure(response(two[:-9], Content_Encoding="gzip")).reason == Reason.TRUNCATED
     assert failure(response(two[:-4] + b"\0\0\0\1", Content_Encoding="gzip")).reason == Reason.DECODING
+
+
+def test_a_bomb_is_defused_inside_the_decoder() -> None:
+    head = response(b"", Content_Length="", Content_Encoding="gzip")
+    with serving(lambda _: chain([head], islice(pieces("endless gzip of zeros"), 50))) as world:
+        tracemalloc.start()
+        assert reason_of(world, FetchPolicy(max_body_bytes=10_000)) == Reason.TOO_LARGE
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < 2_000_000  # one read of 8 KiB holds 8 MB of zeros
 
 
 def test_an_empty_body_that_claims_a_coding_is_empty() -> None:
