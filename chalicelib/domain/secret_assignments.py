@@ -25,6 +25,16 @@ class Value(NamedTuple):
     quoted: bool
 
 
+class Given(NamedTuple):
+    """A value, and whether it is given in code or configuration (True) or told in prose (False).
+
+    None leaves it to the line: behind a colon it is configuration if the name begins the line.
+    """
+
+    value: Value
+    certain: bool | None
+
+
 _QUOTE = r"(?:\\{0,3}[\"'`]|&quot;|&apos;|&#0?3[49];|&#x2[27];)"
 _CLOSE = rf"(?:{_QUOTE}|[\[\])}}*~]){{0,5}}"
 _ASSIGN = re.compile(rf"{_CLOSE}[ \t]{{0,12}}(?:[:=]{{1,3}}>?|[?!+~|]{{1,2}}=|->|：|＝)[*_]{{0,3}}[ \t]{{0,12}}")
@@ -66,6 +76,7 @@ _AWS_SECRET = re.compile(r"[A-Za-z0-9/+=]{40}")
 _AZURE_KEY = re.compile(r"[A-Za-z0-9/+]{40,90}={0,2}")
 _AZURE_NAME = re.compile(r"(?:account|shared ?access)[_ -]?key")
 _NESTED = 3
+_LINE_ENDS = frozenset("|>\r\n")
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 _SETS = re.compile(r"(?:^|\s)(?:env|setenv|setx|set -\w{1,3})[ \t]{1,4}\Z", re.IGNORECASE)
@@ -82,7 +93,7 @@ def find_assigned(text: str) -> Iterator[Finding]:
     for name in find_names(text):
         if name.start < done or not (given := _given(text, name)):
             continue
-        if found := _judge(text, name, *given):
+        if found := _judge(text, name, given):
             done = found.end
             yield found
         # A value may hold further names (auth:password=x), but not without end: each would judge the same run again.
@@ -90,38 +101,40 @@ def find_assigned(text: str) -> Iterator[Finding]:
             tries += 1
             done = tried if tries > _NESTED else done
         else:
-            tried, tries = given[0].end, 0
+            tried, tries = given.value.end, 0
 
 
-def _given(text: str, name: Name) -> tuple[Value, bool] | None:
-    """The value that the name is given here, and whether that is in code or configuration rather than in prose."""
+def _given(text: str, name: Name) -> Given | None:
+    """What the name is given here, if anything."""
     if _BEGINS_WORD.match(text, name.end):
         return _told(text, name)
-    if sign := (name.word != "pass" and _TYPED.match(text, name.end)) or _ASSIGN.match(text, name.end):
+    typed = "=" in text[name.end : name.end + 64] and name.word != "pass"
+    if sign := (typed and _TYPED.match(text, name.end)) or _ASSIGN.match(text, name.end):
         value = _value(text, sign.end())
-        certain = "=" in sign.group() or _KEY_OF_LINE.search(text, max(0, name.start - 24), name.start) is not None
-        if not value or (name.words == ("pass",) and not (value.quoted or "=" in sign.group())):
+        equals = "=" in sign.group()
+        if not value or (name.words == ("pass",) and not (value.quoted or equals)):
             return None  # a boarding pass
-        return value, certain or value.quoted
+        return Given(value, True if equals or value.quoted else None)
     if text[name.start - 1 : name.start] == "<" and (element := _ELEMENT.match(text, name.end)):
-        return Value(*element.span(1), quoted=True), True
+        return Given(Value(*element.span(1), quoted=True), certain=True)
     if sign := _ATTRIBUTE.match(text, name.end) or _CALL.match(text, name.end):
-        value = _value(text, sign.end())
-        return (value, True) if value else None
+        return _given_at(text, sign.end(), certain=True)
     return _told(text, name)
 
 
-def _told(text: str, name: Name) -> tuple[Value, bool] | None:
-    """The value that stands behind a blank, a verb, or the border of a table's cell."""
+def _told(text: str, name: Name) -> Given | None:
+    """What stands behind a blank, a verb, or the border of a table's cell."""
     if (sign := _SPACE.match(text, name.end)) and _takes_space(text, name):
-        value = _value(text, sign.end())
-        return (value, True) if value else None
+        return _given_at(text, sign.end(), certain=True)
     if name.word == "pass" or name.sort is Sort.HEADER:  # a verb, and a word of lists and tables
         return None
-    if sign := _TOLD.match(text, name.end):
-        value = _value(text, sign.end())
-        return (value, value.quoted) if value else None
-    return None
+    sign = _TOLD.match(text, name.end)
+    return _given_at(text, sign.end(), certain=False) if sign else None
+
+
+def _given_at(text: str, at: int, certain: bool) -> Given | None:
+    value = _value(text, at)
+    return Given(value, certain or value.quoted) if value else None
 
 
 def _takes_space(text: str, name: Name) -> bool:
@@ -134,7 +147,7 @@ def _takes_space(text: str, name: Name) -> bool:
 
 def _value(text: str, at: int) -> Value | None:
     """The value that begins at ``at``, or on the next line if it is quoted there or a YAML block."""
-    if line := _NEXT_LINE.match(text, at):
+    if text[at : at + 1] in _LINE_ENDS and (line := _NEXT_LINE.match(text, at)):
         at = line.end()
     if scheme := _SCHEME.match(text, at):
         at = scheme.end()
@@ -169,11 +182,12 @@ def _trimmed(text: str, start: int, end: int) -> Value:
     return Value(start, end, quoted=False)
 
 
-def _judge(text: str, name: Name, value: Value, certain: bool) -> Finding | None:
+def _judge(text: str, name: Name, given: Given) -> Finding | None:
     """The finding, if the value is a secret of the sort that the name announces."""
+    value = given.value
     secret = text[value.start : value.end]
     if name.sort is Sort.PASSWORD:
-        kind = "password" if is_password(secret, quoted=value.quoted, assigned=certain) else ""
+        kind = "password" if _is_password(text, name, given, secret) else ""
     elif name.sort is not Sort.TOKEN and (password := _basic_password(secret)) is not None:
         kind = "" if is_placeholder(password) else "basic_auth"
     elif name.sort is Sort.ENCODED:
@@ -181,6 +195,16 @@ def _judge(text: str, name: Name, value: Value, certain: bool) -> Finding | None
     else:
         kind = _token_kind(name, secret) if is_token(secret, quoted=value.quoted, uuids=_owns_uuids(name)) else ""
     return Finding(kind, value.start, value.end) if kind else None
+
+
+def _is_password(text: str, name: Name, given: Given, secret: str) -> bool:
+    quoted = given.value.quoted
+    if not is_password(secret, quoted=quoted, assigned=True):
+        return False
+    certain = given.certain
+    if certain is None:
+        certain = _KEY_OF_LINE.search(text, max(0, name.start - 24), name.start) is not None
+    return certain or is_password(secret, quoted=quoted, assigned=False)
 
 
 def _owns_uuids(name: Name) -> bool:

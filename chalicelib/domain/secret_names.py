@@ -59,7 +59,7 @@ _KEY_OWNER = re.compile(
 )
 _TAIL = re.compile(r"[A-Za-z0-9_\-]{0,60}")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_IN_ADDRESS = re.compile(r"(?:arn:aws|resolve:)[^\s\"']{0,110}\Z")  # arn:aws:secretsmanager:…:secret:…
+_IN_ADDRESS = re.compile(r"(?:(?<![a-z])arn:|resolve:)[^\s\"']{0,110}\Z")  # arn:aws:secretsmanager:…:secret:…
 
 # A name with one of these behind the word is about the secret: password_hash, token_url, secretName.
 _ABOUT_WORDS = (
@@ -85,7 +85,7 @@ _ANOTHER = frozenset(_ANOTHER_WORDS.split())
 def find_names(text: str) -> Iterator[Name]:
     """Yield the names of secrets, left to right, each identifier once."""
     plain = lowered(text)
-    addresses = "arn:aws" in plain or "resolve:" in plain
+    addresses = "arn:" in plain or "resolve:" in plain
     done = 0
     for stem in _STEMS.finditer(plain):
         at = stem.start()

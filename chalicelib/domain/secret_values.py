@@ -96,8 +96,10 @@ def is_wordy(value: str) -> bool:
 
 def is_gibberish(value: str) -> bool:
     """Whether the letters of a value look drawn at random: case that jumps, or consonants that nobody can say."""
+    if len(value) < 8 or not value.isascii():
+        return False
     letters = _NO_LETTERS.sub("", value[:_LOOKED_AT])
-    if len(letters) < 8 or not value.isascii():
+    if len(letters) < 8:
         return False
     if len(letters) / len(_PIECES.findall(letters)) < 2.6:
         return True
