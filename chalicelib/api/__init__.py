@@ -7,7 +7,7 @@ from chalicelib.api.resource import Resource
 
 def resources() -> list[Resource]:
     """Every resource of the API, in the order in which it is documented."""
-    from chalicelib.api import events, firewall, health, history, search, settings, sources, suggestions
+    from chalicelib.api import context, events, firewall, health, history, search, settings, sources, suggestions
 
     return [
         settings.settings,
@@ -16,6 +16,7 @@ def resources() -> list[Resource]:
         events.events,
         history.history,
         search.search,
+        context.context,
         firewall.firewall,
         health.health,
     ]

@@ -18,9 +18,10 @@ from chalicelib.domain.night_window import current_night, next_start
 from chalicelib.domain.outcome import Outcome
 from chalicelib.domain.retry import parse_retry_after
 from chalicelib.embedding.model import EmbeddingFailed
+from chalicelib.errors import LarderError
 from chalicelib.fetching import extract as extraction
 from chalicelib.fetching import ssrf
-from chalicelib.services import embeddings, nights
+from chalicelib.services import embeddings, nights, robots
 from chalicelib.services.chunk_plan import ChunkPlan, plan
 from chalicelib.services.outside import Outside
 from chalicelib.storage import events, held_texts, hosts, sources, tenants, versions
@@ -91,6 +92,10 @@ class Failed:
     retry_after: timedelta | None = None
 
 
+class RobotsRefused(LarderError):
+    """The site does not want to be fetched by us."""
+
+
 Gathered = Unchanged | Changed | Doubtful | Failed
 
 
@@ -146,6 +151,8 @@ def gather(outside: Outside, job: Job, *, now: datetime) -> Gathered:
             str(error.reason),
             parse_retry_after(error.retry_after, now=now),
         )
+    except RobotsRefused:
+        return Failed(Outcome.REFUSED, "the site's robots.txt does not permit it", "refused:robots")
     except extraction.ExtractionError as error:
         return Failed(Outcome(error.status), str(error.detail or error.status), error.status)
     except chunking.TooManyChunks as error:
@@ -173,6 +180,8 @@ def _fetched(outside: Outside, job: Job, now: datetime) -> ssrf.FetchResult:
     """One guarded fetch; the host is free again afterwards, closed for as long as its server asked."""
     not_before: datetime | None = None
     try:
+        if outside.settings.respect_robots and not robots.permits(outside, job.source.uri):
+            raise RobotsRefused
         return outside.fetch(job.source.uri, validators=_validators(job.source, now), no_cache=not job.event.night)
     except ssrf.FetchError as error:
         wait = parse_retry_after(error.retry_after, now=now)

@@ -310,3 +310,24 @@ def test_python_and_sql_agree_on_what_is_stricter(deployment: Deployment) -> Non
             assert found == parameters(merged)
 
         agree()
+
+
+def test_a_context_pack_is_empty_by_default_and_says_so(acme: Tenant, filled: Any) -> None:
+    answer = acme.post("/v1/context-pack", {"query": "procedure", "max_chars": 4000})
+    assert (answer.status, answer.json["text"], answer.json["manifest"]) == (200, "", [])
+    assert answer.json["left_out"] == "kb_retrieval_disabled"
+
+
+def test_a_context_pack_holds_fenced_extracts_and_their_manifest(
+    deployment: Deployment, acme: Tenant, filled: Any
+) -> None:
+    deployment.environment["ENABLE_KB_RETRIEVAL"] = "true"
+    deployment.outside = deployment.build("larder_app")
+    restrict(acme, filled["hits"][0]["chunk_id"])
+    acme.post("/v1/memory/firewall/mode", {"mode": "enforce"})
+    pack = acme.read_only("POST", "/v1/context-pack", {"query": "procedure", "max_chars": 6000}).json
+    assert len(pack["text"]) <= 6000
+    assert [entry["extract"] for entry in pack["manifest"]] == list(range(1, len(pack["manifest"]) + 1))
+    assert {entry["trust"] for entry in pack["manifest"]} == {0.66}
+    assert {entry["provenance_trust"] for entry in pack["manifest"]} == {30}
+    assert filled["hits"][0]["chunk_id"] not in {entry["chunk_id"] for entry in pack["manifest"]}

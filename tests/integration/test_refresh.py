@@ -12,7 +12,7 @@ from chalicelib.services import suggestions, work
 from chalicelib.workers import refresh as worker
 from tests.integration import rows
 from tests.integration.cycle import Cycle
-from tests.tenants import Deployment
+from tests.tenants import Deployment, result
 
 DAY = rows.instant("2026-11-29T12:00:00")
 URL = "http://docs.example.com/page"
@@ -151,7 +151,7 @@ def test_retry_after_holds_for_the_host_and_not_for_the_source_alone(cycle: Cycl
     acme = cycle.deployment.tenant()
     source = rows.add(cycle.deployment, acme, URL, cycle.now)
     other = rows.add(cycle.deployment, acme, "http://docs.example.com/other", cycle.now)
-    cycle.web.fails(URL, Reason.HTTP_5XX, status=503, retry_after="3600")
+    cycle.web.fails(URL, Reason.HTTP_5XX, retry_after="3600")
     cycle.web.page("http://docs.example.com/other", LONG)
     assert cycle.refresh(acme, source) == "http_5xx"
     assert cycle.refresh(acme, other) == "postponed"
@@ -171,7 +171,7 @@ def test_gone_waits_for_the_next_night_and_the_third_in_a_row_becomes_a_suggesti
     cycle.web.page(URL, LONG)
     cycle.refresh(acme, source)
     cycle.later(hours=11)  # 23:00, in the night
-    cycle.web.fails(URL, Reason.HTTP_404, status=404)
+    cycle.web.fails(URL, Reason.HTTP_404)
     assert cycle.refresh(acme, source) == "http_404"
     for _ in range(2):
         event = cycle.open_event(source)
@@ -365,3 +365,21 @@ def test_a_redirect_to_another_sources_uri_becomes_a_suggestion_to_merge(cycle: 
     cycle.refresh(acme, source)
     kinds = rows.sql(cycle.deployment, "select kind from kb_suggestions where kind <> 'refresh'")
     assert kinds == [{"kind": "merge"}]
+
+
+def test_robots_txt_is_asked_where_the_operator_wants_it(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    polite = replace(cycle.outside, settings=replace(cycle.outside.settings, respect_robots=True))
+    address = "http://docs.example.com/robots.txt"
+    cycle.web.page(URL, LONG)
+    cycle.web.pages[address] = result(address, b"User-agent: Larder\nDisallow: /page\n", content_type="text/plain")
+    rows.queue(cycle.deployment, acme, source, "now", cycle.now)
+    assert cycle.deliver(polite) == "refused"
+    assert [url for url, _ in cycle.web.requests] == [address]
+    cycle.web.fails(address, Reason.HTTP_404)
+    rows.queue(cycle.deployment, acme, source, "now", cycle.now)
+    assert cycle.deliver(polite) == "new_version"
+    cycle.web.fails(address, Reason.HTTP_5XX)
+    rows.queue(cycle.deployment, acme, source, "now", cycle.now)
+    assert cycle.deliver(polite) == "http_5xx"

@@ -31,7 +31,5 @@ class Web:
     def not_modified(self, url: str, **headers: str) -> None:
         self.pages[url] = result(url, b"", status=304, **headers)
 
-    def fails(
-        self, url: str, reason: ssrf.Reason, *, status: int | None = None, retry_after: str | None = None
-    ) -> None:
-        self.pages[url] = ssrf.FetchError(reason, status_code=status, retry_after=retry_after)
+    def fails(self, url: str, reason: ssrf.Reason, *, retry_after: str | None = None) -> None:
+        self.pages[url] = ssrf.FetchError(reason, retry_after=retry_after)
