@@ -187,6 +187,8 @@ class Text(TypedDict):
     at: str
     version: Version
     text: str
+    withheld: int
+    policy_warnings: list[str]
 
 
 class Diff(TypedDict):
@@ -199,6 +201,18 @@ class Diff(TypedDict):
     coarse: bool
     hunks: list[dict[str, Any]]
     unified: str
+
+
+class Proof(TypedDict):
+    """Shows later that the firewall let a chunk pass."""
+
+    chunk_id: str
+    decision: str
+    evaluated_at: str
+    policy_digest: str
+    context: dict[str, str]
+    key_id: str
+    mac: str
 
 
 class Hit(TypedDict):
@@ -215,6 +229,8 @@ class Hit(TypedDict):
     stale: bool
     score: float
     text: str
+    policy_warning: str | None
+    proof: Proof
 
 
 class Search(TypedDict):
@@ -222,3 +238,62 @@ class Search(TypedDict):
 
     hits: list[Hit]
     degraded: str | None
+
+
+class FirewallMode(TypedDict):
+    """The tenant's own mode, and the one that counts."""
+
+    mode: str | None
+    effective: str
+
+
+class SourcePolicy(TypedDict):
+    """A source's policy with its digest, which is also the ETag."""
+
+    source_id: str
+    published: bool
+    policy: dict[str, Any]
+    policy_digest: str
+
+
+class ChunkPolicy(TypedDict):
+    """What counts for a chunk, and what was said of its text alone."""
+
+    chunk_id: str
+    source_id: str
+    policy: dict[str, Any]
+    policy_digest: str
+    own: dict[str, Any] | None
+
+
+class Evaluation(TypedDict):
+    """One decision of the firewall."""
+
+    id: str
+    evaluated_at: str
+    chunk_id: str
+    source_id: str
+    version: int | None
+    role: str
+    purpose: str
+    operator: str
+    trace_id: str
+    decision: str
+    reason: str
+    policy_digest: str
+    mode: str
+
+
+class Verification(TypedDict):
+    """What of the record was looked at, and what was wrong with it."""
+
+    ok: bool
+    segments: int
+    rows: int
+    faults: list[dict[str, Any]]
+
+
+class ProofVerdict(TypedDict):
+    """Whether a proof is ours and unchanged."""
+
+    valid: bool

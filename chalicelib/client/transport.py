@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import requests
 from requests.auth import AuthBase
@@ -55,16 +56,18 @@ class Transport:
         *,
         query: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
         as_admin: bool = False,
     ) -> Any:
-        """The answer's JSON. Values that are None are left out. Raises ApiProblem or Unreachable.
+        """The answer's JSON. Raises ApiProblem or Unreachable.
 
-        Nothing is sent twice, but for a 429 whose Retry-After fits the patience: that one changed nothing.
+        Query parameters that are None are left out. Nothing is sent twice, but for a 429 whose Retry-After fits the
+        patience: that one changed nothing.
         """
         patience = self._patience_seconds
         while True:
             try:
-                return self._once(method, path, query, body, as_admin)
+                return _json(self._send(method, path, query, body, headers, as_admin))
             except ApiProblem as problem:
                 wait = problem.retry_after
                 if problem.status != 429 or wait is None or wait > patience:
@@ -72,44 +75,56 @@ class Transport:
             time.sleep(wait)
             patience -= wait
 
-    def _once(
+    def pages_of_text(self, path: str, query: Mapping[str, Any], *, as_admin: bool) -> Iterator[str]:
+        """A text in pages, each of which names the next in its Link header (RFC 8288). Raises as request does."""
+        following: Mapping[str, Any] | None = query
+        while following is not None:
+            response = self._send("GET", path, following, None, None, as_admin)
+            yield response.content.decode("utf-8")
+            link = response.links.get("next")
+            following = dict(parse_qsl(urlsplit(link["url"]).query)) if link else None
+
+    def _send(
         self,
         method: str,
         path: str,
         query: Mapping[str, Any] | None,
         body: Mapping[str, Any] | None,
+        headers: Mapping[str, str] | None,
         as_admin: bool,
-    ) -> Any:
+    ) -> requests.Response:
+        admin = {"X-Admin-Token": self._admin_token} if as_admin and self._admin_token else {}
         try:
             response = self.session.request(
                 method,
                 self.base_url + path,
-                params=_given(query),
-                json=None if body is None else _given(body),
-                headers={"X-Admin-Token": self._admin_token} if as_admin and self._admin_token else None,
+                params=query,
+                json=body,
+                headers={**(headers or {}), **admin},
                 timeout=(CONNECT_SECONDS, READ_SECONDS),
                 allow_redirects=False,  # a redirect could take the admin token to another host
             )
         except requests.RequestException as error:
             raise Unreachable(f"no answer from {self.base_url}: {_in_words(error)}") from error
-        return _content(response)
+        if response.status_code >= 300:
+            raise _problem(response)
+        return response
 
 
-def _given(values: Mapping[str, Any] | None) -> dict[str, Any]:
-    return {name: value for name, value in (values or {}).items() if value is not None}
+def _json(response: requests.Response) -> Any:
+    try:
+        return response.json()
+    except ValueError as error:
+        raise Unreachable(f"what answers at {response.url} is not Larder: it sends no JSON") from error
 
 
-def _content(response: requests.Response) -> Any:
+def _problem(response: requests.Response) -> ApiProblem:
     try:
         content = response.json()
     except ValueError:
         content = None
-    if response.status_code >= 300:
-        document = content if isinstance(content, dict) else {}
-        raise ApiProblem.of(document, status=response.status_code, retry_after=_seconds(response))
-    if content is None:
-        raise Unreachable(f"what answers at {response.url} is not Larder: it sends no JSON")
-    return content
+    document = content if isinstance(content, dict) else {}
+    return ApiProblem.of(document, status=response.status_code, retry_after=_seconds(response))
 
 
 def _seconds(response: requests.Response) -> float | None:

@@ -11,7 +11,8 @@ import pytest
 from chalicelib.client import ApiProblem, Client
 from chalicelib.client.ops import OpsFunction
 from chalicelib.client.problem import OpsProblem
-from tests.api.live_app import live_deployment, live_site, live_url  # noqa: F401 - fixtures
+from examples.serve import ExampleSite
+from tests.api.live_app import live_deployment, live_site, live_url, work_off  # noqa: F401 - fixtures
 from tests.tenants import Deployment, Tenant
 
 _numbers = itertools.count()
@@ -104,6 +105,7 @@ def test_queueing_twice_is_one_event_that_comes_forward(client: Client) -> None:
     night, now = client.queue_source(source["id"], "night"), client.queue_source(source["id"], "now")
     assert (night["event_id"], night["when"], now["when"]) == (now["event_id"], "night", "now")
     assert [one["event_id"] for one in client.list_events(source_id=source["id"])["items"]] == [now["event_id"]]
+    client.cancel_event(now["event_id"])  # another test works off what is due
 
 
 def test_a_source_without_a_version_has_no_text_and_nothing_to_find(client: Client) -> None:
@@ -115,6 +117,45 @@ def test_a_source_without_a_version_has_no_text_and_nothing_to_find(client: Clie
         with pytest.raises(ApiProblem) as raised:
             ask(source["id"])
         assert (raised.value.status, raised.value.code) == (404, "no_version")
+
+
+def test_the_firewalls_mode_policies_and_record_are_read_and_changed(client: Client) -> None:
+    assert client.set_mode("advisory") == {"mode": "advisory", "effective": "advisory"}
+    assert client.set_mode(None)["mode"] is None
+    assert client.show_mode()["mode"] is None
+    source = client.put_source("https://example.com/")
+    before = client.show_source_policy(source["id"])
+    etag = f'"{before["policy_digest"]}"'
+    changed = client.set_source_policy(source["id"], {"permitted_roles": ["support"], "published": True}, if_match=etag)
+    assert (changed["published"], changed["policy"]["permitted_roles"]) == (True, ["support"])
+    with pytest.raises(ApiProblem) as raised:
+        client.set_source_policy(source["id"], {"permitted_roles": None}, if_match=etag)
+    assert raised.value.status == 412
+    assert list(client.iter_evaluations()) == []
+    assert "".join(client.export_evaluations()).startswith("id,")
+    assert client.verify_evaluations()["ok"] is True
+
+
+def test_a_chunk_that_is_not_there_has_no_policy(client: Client) -> None:
+    with pytest.raises(ApiProblem) as raised:
+        client.show_chunk_policy(str(uuid4()))
+    assert (raised.value.status, raised.value.code) == (404, "not_found")
+
+
+def test_a_hit_carries_a_proof_and_its_chunk_can_be_judged(client: Client, live: Deployment, site: ExampleSite) -> None:
+    source = client.put_source(f"{site.url}/prices.html", name="prices")
+    client.queue_source(source["id"], "now")
+    assert work_off(live) == ["new_version"]
+    [hit] = client.search_kb("heather honey")["hits"]
+    assert client.verify_proof(hit["proof"]) == {"valid": True}
+    assert client.verify_proof({**hit["proof"], "decision": "block_expired"}) == {"valid": False}
+    assert [one["chunk_id"] for one in client.iter_evaluations(chunk_id=hit["chunk_id"])] == [hit["chunk_id"]]
+    refuted = client.validate_chunk(hit["chunk_id"], "refuted", "the shop has closed")
+    assert client.show_chunk_policy(hit["chunk_id"]) == refuted
+    assert client.search_kb("heather honey")["hits"] == []
+    client.validate_chunk(hit["chunk_id"], "unverified")
+    assert client.set_chunk_policy(hit["chunk_id"], {"sensitivity": "internal"})["own"] is not None
+    assert client.show_text(source["id"])["withheld"] == 0
 
 
 def test_operations_are_done_or_refused_with_a_code(url: str) -> None:

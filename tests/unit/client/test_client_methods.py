@@ -22,10 +22,13 @@ def test_every_route_has_a_method_of_its_operation_id() -> None:
 
 TYPES = {name: kind for name, kind in vars(answers).items() if is_typeddict(kind)}
 MODELS = {
-    "Page": ("SourcePage", "SuggestionPage", "EventPage", "VersionPage"),
     "Results": ("BatchOut", "BulkOut"),
     "BatchResult": ("BatchResult",),
     "BulkResult": ("BulkResult",),
+    "FirewallMode": ("ModeOut",),
+    "Page": ("SourcePage", "SuggestionPage", "EventPage", "VersionPage", "EvaluationPage"),
+    "ProofVerdict": ("ProofVerdict",),
+    "Verification": ("VerifyOut",),
 }
 
 

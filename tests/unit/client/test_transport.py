@@ -134,3 +134,22 @@ def test_a_token_that_no_header_can_hold_is_refused(token: str) -> None:
         Client("https://example.com", token)
     with pytest.raises(ValueError, match="ASCII"):
         Client("https://example.com", "fine", token)
+
+
+def test_a_text_in_pages_is_followed_by_its_links_to_the_end() -> None:
+    first = (200, {"Link": "<?role=a%26b&cursor=c%2F1>; rel=next"}, b"id,role\r\n")
+    with serving(first, (200, {"Content-Type": "text/csv; charset=utf-8"}, "1,é\r\n".encode())) as server:
+        pages = Client(server.url, "t", "a").export_evaluations(role="a&b")
+        assert "".join(pages) == "id,role\r\n1,é\r\n"
+    assert [one.path.partition("?")[2] for one in server.asked] == ["role=a%26b", "role=a%26b&cursor=c%2F1"]
+    assert [one.headers.get("X-Admin-Token") for one in server.asked] == ["a", "a"]
+
+
+def test_a_policy_is_sent_as_given_with_its_nulls_and_its_condition() -> None:
+    with serving(as_json({"policy": {}})) as server:
+        client = Client(server.url, "t", "a")
+        client.set_source_policy("x", {"permitted_roles": None, "allowed_purposes": []}, if_match='"d"')
+        client.set_mode(None)
+    assert server.asked[0].json == {"permitted_roles": None, "allowed_purposes": []}
+    assert server.asked[0].headers["If-Match"] == '"d"'
+    assert server.asked[1].json == {"mode": None}
