@@ -7,6 +7,8 @@ The rules stand in files of their own, one for each way in which a secret gives 
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -34,6 +36,10 @@ _DETECTORS: tuple[Callable[[str], Iterator[Finding]], ...] = (
 )
 
 
+# No kind has a digit or a capital in it, so no secret passes for a marker.
+_MARKER = re.compile(r"\[REDACTED:[a-z_]{2,40}\]")
+
+
 @dataclass(frozen=True)
 class Redaction:
     """A text without its secrets, where they stood in the original, and the share of it that they covered (0–1)."""
@@ -46,7 +52,8 @@ class Redaction:
 def find(text: str) -> tuple[Finding, ...]:
     """Every secret in ``text``, left to right; findings that overlap are one."""
     found = [(finding, rank) for rank, detect in enumerate(_DETECTORS) for finding in detect(text)]
-    return tuple(_merged(found))
+    markers = [marker.span() for marker in _MARKER.finditer(text)] if found else []
+    return tuple(_merged((finding, rank) for finding, rank in found if not _touches(finding, markers)))
 
 
 def redact(text: str) -> Redaction:
@@ -54,6 +61,12 @@ def redact(text: str) -> Redaction:
     findings = find(text)
     covered = sum(finding.end - finding.start for finding in findings)
     return Redaction(_replaced(text, findings), findings, covered / len(text) if text else 0.0)
+
+
+def _touches(finding: Finding, markers: list[tuple[int, int]]) -> bool:
+    """Whether a marker of an earlier pass stands in the finding."""
+    first = bisect_right(markers, (finding.start, finding.start))
+    return any(start < finding.end and finding.start < end for start, end in markers[max(0, first - 1) : first + 1])
 
 
 def _merged(found: Iterable[tuple[Finding, int]]) -> Iterator[Finding]:

@@ -1,9 +1,11 @@
+import re
 import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chalicelib.domain.secret_formats import FORMATS
 from chalicelib.domain.secrets import SECRET_RULES_VERSION, Finding, find, redact
 from tests.unit.domain.secret_corpus import Example, hostile_texts, lookalikes, secrets
 
@@ -90,6 +92,18 @@ def test_redacting_twice_changes_nothing_more(chosen: list[Example]) -> None:
     assert redact(once).text == once
 
 
+@pytest.mark.parametrize("example", ["dsn", "url https", "env", "pem", "prose password", "docker config"])
+def test_a_marker_is_no_secret(example: str) -> None:
+    once = redact(next(secret.text for secret in SECRETS if secret.name == example))
+    assert once.findings
+    assert find(once.text) == ()
+
+
+def test_a_secret_beside_or_dressed_as_a_marker_is_found() -> None:
+    assert redact(f"[REDACTED:jwt]{GITHUB}").text == "[REDACTED:jwt][REDACTED:github_token]"
+    assert GITHUB not in redact(f"[REDACTED:{GITHUB}]").text
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(examples, min_size=1, max_size=6))
 def test_what_is_found_alone_is_found_among_other_texts(chosen: list[Example]) -> None:
@@ -118,6 +132,10 @@ def test_hostile_text_takes_linear_time(name: str) -> None:
     started = time.process_time()
     find(HOSTILE[name])
     assert time.process_time() - started < 2.0  # a tenth of what may take as long (spec 2.4)
+
+
+def test_no_kind_of_a_format_has_a_digit_or_a_capital() -> None:
+    assert [row.kind for row in FORMATS if not re.fullmatch("[a-z_]{2,40}", row.kind)] == []
 
 
 def test_the_version_of_the_rules_is_known() -> None:
