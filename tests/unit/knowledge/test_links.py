@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.knowledge.links import public_link
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://help.example.com/a",
+        "https://help.example.com:8444/a?b=c#d",
+        "HTTPS://Help.Example.com/Ä",
+        "https://1.1.1.1/",
+        "https://[2606:4700:4700::1111]/",
+    ],
+)
+def test_a_public_link_stays_as_it_came(url: str) -> None:
+    assert public_link(url) == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        None,
+        "",
+        "http://help.example.com/a",
+        "https://u:p@help.example.com/a",
+        "https://u@help.example.com/a",
+        "https://10.0.0.1/a",
+        "https://127.0.0.1/a",
+        "https://2130706433/",
+        "https://0x7f.1/",
+        "https://169.254.169.254/latest",
+        "https://[::1]/",
+        "https://[fd00::1]/",
+        "https://[::ffff:10.0.0.1]/",
+        "https://localhost/",
+        "https://intranet/",
+        "https://wiki.internal/",
+        "https://printer.local/",
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "//help.example.com/a",
+        "/a",
+        "https:///a",
+        "https://help.example.com\\@evil.example/",
+        "https://help.example.com/a b",
+        "https://help.example.com/\nx",
+        "https://help.example.com:0/",
+        "https://help.example.com:99999/",
+        "ftp://help.example.com/",
+    ],
+)
+def test_any_other_link_is_dropped(url: str | None) -> None:
+    assert public_link(url) is None
