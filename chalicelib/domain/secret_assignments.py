@@ -37,7 +37,7 @@ class Given(NamedTuple):
 
 _QUOTE = r"(?:\\{0,3}[\"'`]|&quot;|&apos;|&#0?3[49];|&#x2[27];)"
 _CLOSE = rf"(?:{_QUOTE}|[\[\])}}*~]){{0,5}}"
-_ASSIGN = re.compile(rf"{_CLOSE}[ \t]{{0,12}}(?:[:=]{{1,3}}>?|[?!+~|]{{1,2}}=|->|：|＝)[*_]{{0,3}}[ \t]{{0,12}}")
+_ASSIGN = re.compile(rf"{_CLOSE}[ \t]{{0,12}}(?:[:=]{{1,3}}>?|[?!+~|]{{1,2}}=|->|：|＝|%3[Dd])[*_]{{0,3}}[ \t]{{0,12}}")
 # Prose goes on with a word and no sign: "the token that".
 _BEGINS_WORD = re.compile(r" [A-Za-z]{1,40}+(?! ?[\w.\[\]<>?*&|]{0,40} ?=)")
 # let token: string = "…", var token string = "…", char *token = "…"
@@ -56,6 +56,8 @@ _TOLD = re.compile(
     re.IGNORECASE,
 )
 _ELEMENT = re.compile(r"[^<>\n]{0,80}>\s{0,8}([^<>]{1,1024}?)\s{0,8}<")
+_ESCAPED_ELEMENT = re.compile(r"&gt;\s{0,8}([^&<>]{1,1024}?)\s{0,8}&lt;")
+_KEY_OF_ELEMENT = re.compile(r"[\"'][^<>\n]{0,80}>")
 # A value on the next line: quoted, or a block of YAML.
 _NEXT_LINE = re.compile(
     rf"(?:[|>][+-]?[ \t]{{0,4}})?\r?\n[ \t]{{1,16}}(?={_QUOTE})|[|>][+-]?[ \t]{{0,4}}\r?\n[ \t]{{1,16}}"
@@ -115,11 +117,18 @@ def _given(text: str, name: Name) -> Given | None:
         if not value or (name.words == ("pass",) and not (value.quoted or equals)):
             return None  # a boarding pass
         return Given(value, True if equals or value.quoted else None)
-    if text[name.start - 1 : name.start] == "<" and (element := _ELEMENT.match(text, name.end)):
+    if element := _element(text, name):
         return Given(Value(*element.span(1), quoted=True), certain=True)
     if sign := _ATTRIBUTE.match(text, name.end) or _CALL.match(text, name.end):
         return _given_at(text, sign.end(), certain=True)
     return _told(text, name)
+
+
+def _element(text: str, name: Name) -> re.Match[str] | None:
+    """``<password>…<``, also escaped, and ``<entry key="password">…<``."""
+    if text.endswith("<", 0, name.start) or _KEY_OF_ELEMENT.match(text, name.end):
+        return _ELEMENT.match(text, name.end)
+    return _ESCAPED_ELEMENT.match(text, name.end)
 
 
 def _told(text: str, name: Name) -> Given | None:

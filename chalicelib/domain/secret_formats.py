@@ -190,7 +190,7 @@ FORMATS = (
     Format("openshift_token", "sha256~", rf"{_WD}{{43}}", where="sparse"),
     Format("dropbox_token", "sl.", r"[A-Za-z0-9_.\-]{100,}+", where="clean"),
     Format("facebook_token", "EAA IGQV IGAA", rf"{_W}{{90,300}}"),
-    Format("twitter_bearer_token", "AAAAAAAAAAAAAAAAAAAAA", r"[A-Za-z0-9%]{60,120}"),
+    Format("twitter_bearer_token", "AAAAAAAAAAAAAAAAAAAAA", r"(?=[A-Za-z%]{0,60}[0-9])[A-Za-z0-9%]{60,120}"),
     Format("jwt", "eyJ", rf"{_WD}{{8,}}+\.eyJ{_WD}{{4,}}+(?:\.{_WD}*+)?", where="clean"),
     Format("jwt", "eyJ", rf"{_WD}{{8,}}+\.{_WD}*+\.{_WD}{{8,}}+\.{_WD}{{8,}}+\.{_WD}{{8,}}+", where="clean"),
 )

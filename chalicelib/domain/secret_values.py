@@ -68,6 +68,7 @@ def is_placeholder(value: str) -> bool:
         or _TEMPLATE.match(value) is not None
         or "${" in plain
         or "{{" in plain
+        or "(?" in plain  # a pattern, of a scanner such as this one
     )
 
 

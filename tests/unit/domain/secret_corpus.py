@@ -428,6 +428,89 @@ anthropic key header = x-api-key: ⟦{anthropic}⟧
 arrow = password → ⟦{password}⟧
 dash = Password - ⟦{password}⟧
 eq spaced = password   =   ⟦{plain}⟧
+third a = My GitHub token: ⟦{ghp}⟧
+third b = {{"aws":{{"key":"⟦{akia}⟧","secret":"⟦{b64_40}⟧"}}}}
+third c = AWS_ACCESS_KEY_ID=⟦{akia}⟧\nAWS_SECRET_ACCESS_KEY=⟦{b64_40}⟧
+third d = aws_access_key_id = ⟦{akia}⟧\naws_secret_access_key = ⟦{b64_40}⟧\nregion = eu-central-1
+third e = TWILIO_AUTH_TOKEN=⟦{hex32}⟧
+third f = twilio.auth_token: "⟦{hex32}⟧"
+third g = SENTRY_AUTH_TOKEN=⟦{hex64}⟧
+third h = Bearer ⟦{url43}⟧
+third i = {{"headers":{{"Authorization":"Basic ⟦{basic}⟧"}}}}
+third j = password=⟦{password}⟧\r\nuser=bob
+third k = \tpassword: ⟦{password}⟧
+third l = # old\npassword: ⟦{password}⟧  # new
+third m = db.password = ⟦{password}⟧;
+third n = "db_password" : "⟦{password}⟧" ,
+third o = <entry key="password">⟦{password}⟧</entry>
+third p = <Password value="⟦{password}⟧"/>
+third q = &lt;password&gt;⟦{plain}⟧&lt;/password&gt;
+third r = password%3D⟦{plain}⟧
+third s = DATABASE_URL="postgresql://app:⟦{plain}⟧@db:5432/x?sslmode=require"
+third t = postgres://app:⟦{plain}⟧@[2001:db8::1]:5432/x
+third u = smtp://bob%40a.test:⟦{plain}⟧@mail.test:587
+third v = sftp://bob:⟦{plain}⟧@files.test/in
+third w = mysql://a:⟦{plain}⟧@h1,mysql://b:⟦{plain}⟧@h2
+third x = Here is the key:\n⟦{openai}⟧\nUse it.
+third y = sk-proj key is ⟦sk-proj-{url43}{token}9⟧.
+third z = (⟦{ghp}⟧)
+third aa = [⟦{ghp}⟧]
+third ab = "⟦{ghp}⟧",
+third ac = '⟦{ghp}⟧';
+third ad = `⟦{ghp}⟧`
+third ae = ⟦{ghp}⟧,⟦{ghp}⟧
+third af = token=⟦{ghp}⟧&x=1
+third ag = export GH=⟦{ghp}⟧;
+third ah = ghp: ⟦{ghp}⟧!
+third ai = first\t⟦{ghp}⟧\tlast
+third aj = {{"log":"a\\t⟦{ghp}⟧\\r\\nb"}}
+third ak = {{"log":"a\\u0022⟦{ghp}⟧\\u0022"}}
+third al = “⟦{ghp}⟧”
+third am = «⟦{ghp}⟧»
+third an = …⟦{ghp}⟧…
+third ao = 令牌⟦{ghp}⟧結束
+third ap = токен: ⟦{ghp}⟧
+third aq = > ⟦{ghp}⟧
+third ar = * ⟦{ghp}⟧
+third as = 1. ⟦{ghp}⟧
+third at = |⟦{ghp}⟧|
+third au = <b>⟦{ghp}⟧</b>
+third av = https://⟦{ghp}⟧@github.com/a/b
+third aw = https://⟦{ghp}⟧:x-oauth-basic@github.com/a/b
+third ax = git remote add o https://bob:⟦{ghp}⟧@github.com/a
+third ay = jwt=⟦{jwt}⟧;
+third az = id_token: "⟦{jwt}⟧"
+third ba = ⟦{jwt}⟧
+third bb = Authorization:Bearer ⟦{jwt}⟧
+third bc = "⟦-----BEGIN RSA PRIVATE KEY-----\n{pem}\n-----END RSA PRIVATE KEY-----⟧"
+third bd = KEY="⟦-----BEGIN PRIVATE KEY-----\\n{pem_escaped}\\n-----END PRIVATE KEY-----⟧\\n"
+third be = > ⟦-----BEGIN OPENSSH PRIVATE KEY-----\n> {pem}\n> -----END OPENSSH PRIVATE KEY-----⟧
+third bf = ⟦-----BEGIN PRIVATE KEY-----\\\\n{pem_escaped}\\\\n-----END PRIVATE KEY-----⟧
+third bg = two ⟦-----BEGIN EC PRIVATE KEY-----\n{pem}\n-----END EC PRIVATE KEY-----⟧ and ⟦-----BEGIN EC PRIVATE KEY-----\n{pem}\n-----END EC PRIVATE KEY-----⟧
+third bh = api_secret: ⟦{token}⟧
+third bi = consumer_secret = '⟦{token}⟧'
+third bj = oauth_token_secret="⟦{token}⟧"
+third bk = client-secret: "⟦{uuid}⟧"
+third bl = vault_token: ⟦s.{plain}aB3dE5gH7j⟧
+third bm = VAULT_TOKEN=⟦{uuid}⟧
+third bn = bot_token = "⟦{digits10}:AA{token}Z⟧"
+third bo = MAILCHIMP_API_KEY=⟦{hex32}-us7⟧
+third bp = smtp_password: '⟦{password}⟧'
+third bq = ldap_bind_password: ⟦{password}⟧
+third br = REDIS_PASSWORD=⟦{hex32}⟧
+third bs = keystore.password=⟦{plain}⟧
+third bt = ssl.key.password=⟦{plain}⟧
+third bu = encryption_key: "⟦{b64_44}⟧"
+third bv = signing_secret: ⟦{hex32}⟧
+third bw = SLACK_SIGNING_SECRET=⟦{hex32}⟧
+third bx = webhook_secret = "⟦{token}⟧"
+third by = NEXTAUTH_SECRET=⟦{b64_44}⟧
+third bz = SESSION_SECRET=⟦{hex64}⟧
+third ca = COOKIE_KEY=x\nJWT_SECRET=⟦{token}⟧
+third cb = private_token=⟦{token}⟧
+third cc = $env:AZURE_CLIENT_SECRET='⟦aB38Q~{token}xy⟧'
+third cd = key1: AccountKey=⟦{b64_88}⟧
+third ce = BlobEndpoint=https://a.blob.core.windows.net/;SharedAccessSignature=sv=2024&sig=⟦{b64_40}%3D⟧
 """
 
 LOOKALIKES = r"""
@@ -835,6 +918,84 @@ more 126 = Token count 48151623 exceeded
 more 127 = "token": 48151623
 more 128 = Ethereum token 0x6B175474E89094C44Da98b954EedeAC495271d0F (DAI)
 more 129 = ERC20Token token = ERC20Token(0x6B175474E89094C44Da98b954EedeAC495271d0F);
+third a = password reset token expired after 3600 seconds
+third b = Reset password: https://a.test/reset
+third c = The API key must be 32 characters long (A-Z, 0-9).
+third d = api_key: str = Field(..., min_length=32)
+third e = secret: bytes = field(default_factory=lambda: os.urandom(32))
+third f = token: Annotated[str, Depends(oauth2_scheme)]
+third g = password: SecretStr
+third h = export const TOKEN_KEY = "auth_token_v2";
+third i = localStorage.getItem("access_token")
+third j = request.headers["X-Api-Key"] == settings.api_key
+third k = self.assertEqual(user.password, "x")
+third l = PASSWORD_RESET_TIMEOUT = 259200
+third m = SECRET_KEY = env("SECRET_KEY")
+third n = SECRET_KEY = os.environ.get("SECRET_KEY", "")
+third o = token = jwt.encode(payload, key, algorithm="HS256")
+third p = secret_access_key = session.get_credentials().secret_key
+third q = if (!password || password.length < 8) return "Password too short (min. 8)";
+third r = Token 'ghp_…' was revoked
+third s = the pattern is ghp_[A-Za-z0-9]{36}
+third t = AKIA[0-9A-Z]{16} matches an access key id
+third u = keys start with sk_live_ or sk_test_
+third v = xox[baprs]-[0-9a-zA-Z]{10,48}
+third w = eyJhbGciOi... (truncated)
+third x = -----BEGIN PGP MESSAGE-----\n\nhQEMA5oOlsKhYzwhAQf/Z2aT4W8pF9k2bJ3yG7m1vX5nQ0rS6tU8wE4iO2pA1sD3\n-----END PGP MESSAGE-----
+third y = -----BEGIN DH PARAMETERS-----\nMIIBCAKCAQEA7vJ8x9W2bKp3mQ5nR7tY1uI4oP6aS8dF0gH2jK4lZ6xC8vB0nM3q\n-----END DH PARAMETERS-----
+third z = -----BEGIN X509 CRL-----\nMIIBpzCBkAIBATANBgkqhkiG9w0BAQUFADBTMQswCQYDVQQGEwJVUzELMAkGA1UE\n-----END X509 CRL-----
+third aa = ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBBEmKSENjQEezOmxkZMy7opKgwFB9nkt5YRrYMjNuG5N87uRgg6CLrbo5wAdT/y6v0mKV0U2w0WZ2YB/++Tpockg=
+third ab = SHA1: da39a3ee5e6b4b0d3255bfef95601890afd80709
+third ac = blob 557db03de997c86a4a028e1ebd3a1ceb225be238
+third ad = ami-0abcdef1234567890 in vpc-0a1b2c3d4e5f67890
+third ae = trace_id=4bf92f3577b34da6a3ce929d0e0e4736 span_id=00f067aa0ba902b7
+third af = order 8f14e45f-ceea-467f-a0b6-1b3c5d7e9f20 was paid
+third ag = build 20261129.4-a1b2c3d4e5
+third ah = user-agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0
+third ai = <img src="data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHdpZHRoPSIxMCI+PC9zdmc+">
+third aj = background:url("data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")
+third ak = M10.5 2.25a8.25 8.25 0 1 0 5.07 14.75l4.47 4.47 1.06-1.06-4.47-4.47A8.25 8.25 0 0 0 10.5 2.25z
+third al = Version 5:27.3.1-1~ubuntu.24.04~noble of docker-ce
+third am = nginx/1.27.3 OpenSSL/3.0.15 (2026-09-03)
+third an = a1b2c3d4@mail.test wrote on 2026-11-29
+third ao = Zoom: https://zoom.test/j/98765432101?pwd=placeholder
+third ap = meeting passcode: see the invite
+third aq = PIN: four digits; PUK: eight digits
+third ar = Kennwort: frei wählbar, mindestens 10 Zeichen
+third as = Wi-Fi: Gast, Passwort an der Rezeption (täglich neu)
+third at = password: ask Marta
+third au = Password: same as before
+third av = Password: none
+third aw = Password: not set
+third ax = the secret key is kept in HSM slot-3
+third ay = Secrets: rotated on 2026-11-01, next on 2027-02-01
+third az = token-based-authentication-2026.pdf
+third ba = auth: bearer, ttl: 15m, issuer: https://id.test
+third bb = auth_method: scram-sha-256
+third bc = "auth": "none"
+third bd = "auth": {"type": "basic"}
+third be = keys: ["id", "name"], key: "name"
+third bf = sort_key=created_at&page=2
+third bg = The key to success: 1% inspiration, 99% perspiration.
+third bh = Key findings 2026: 42% growth
+third bi = keyboard-interactive authentication is off
+third bj = ssh-keygen -t ed25519 -C "bob@host" -f ~/.ssh/id_ed25519
+third bk = openssl rand -hex 32 > secret.txt
+third bl = API-2026-11-29 is the version header
+third bm = API-REFERENCE-GUIDE-VERSION-2
+third bn = SK hynix SK8000 chip
+third bo = hf_hub_download(repo_id="a/b", filename="model.safetensors")
+third bp = npm_config_registry=https://registry.npmjs.org/
+third bq = re_compile_pattern_internal_v2_helper_function
+third br = key-value-store-2026-benchmark-results
+third bs = pat.match(line) or sat.solve(problem)
+third bt = s.startswithPrefixOfSomething1
+third bu = dose_response_curve_2026_final_v2
+third bv = AQVN is a ticker; AKID, too
+third bw = LTAI: long-term asset index 2026
+third bx = sl.setSomethingVeryLongMethodNameHere(1).andAnother(2).andYetAnotherOne(3).thenFinally(4).withMoreAndMoreText()
+third by = EAAC2026 conference in Lisbon
+third bz = AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA
 """
 
 
