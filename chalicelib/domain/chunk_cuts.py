@@ -21,7 +21,8 @@ MAX_CHUNKS = 2000
 
 MAX_BODY = MAX_CHARACTERS - MAX_OVERLAP
 MIN_BODY = 200  # of both parts of what is cut in two
-NEARBY = 24  # characters before a place that decide its rank; as many after it decide between equals
+NEARBY = 24  # characters before a place that decide its rank
+AROUND = 200  # characters on both sides that decide between places of one rank: a form repeats its lines
 LONGEST_BY_CONTENT = MAX_CHUNKS * MAX_BODY // 2  # two neighbours together are longer than a body may be
 WORD_REACH = 50  # characters that a window may leave empty to end after a word
 
@@ -57,7 +58,7 @@ def middle_cut(text: str, start: int, end: int) -> int:
     third = (end - start) // 3
     for places in _PLACES:
         if found := [match.end() for match in places.finditer(text, start + third, end - third)]:
-            return _edge_before(text, start, min(found, key=lambda at: crc32(text[at - NEARBY : at].encode())))
+            return _edge_before(text, start, min(found, key=lambda at: crc32(text[max(0, at - NEARBY) : at].encode())))
     return _edge_before(text, start, (start + end) // 2)
 
 
@@ -80,8 +81,8 @@ def _by_content(text: str) -> list[int]:
     code_points = memoryview(text.encode("utf-32-le"))
 
     def rank(place: int) -> tuple[int, int]:
-        at, near = 4 * place, 4 * NEARBY
-        return crc32(code_points[max(0, at - near) : at]), crc32(code_points[at : at + near])
+        at, near, far = 4 * place, 4 * NEARBY, 4 * AROUND
+        return crc32(code_points[max(0, at - near) : at]), crc32(code_points[max(0, at - far) : at + far])
 
     ends = [0, len(text)] if text else []
     taken: list[int] = []

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID, uuid5
 
-from chalicelib.domain.chunk_cuts import MAX_CHUNKS, MAX_OVERLAP, cuts, middle_cut, overlap_start
+from chalicelib.domain.chunk_cuts import MAX_CHARACTERS, MAX_CHUNKS, MAX_OVERLAP, cuts, middle_cut, overlap_start
 from chalicelib.domain.clean_text import nfc
 
 CHUNKER_VERSION = 1
@@ -43,7 +43,9 @@ def chunk(text: str, *, fits: Callable[[str], bool] | None = None) -> list[Chunk
     chunks: list[Chunk] = []
     for before, start, end in zip([0, *ends], ends, ends[1:], strict=False):
         for piece in _fitting(text, before, start, end, fits):
-            if not piece.text.isspace():
+            if piece.body.isspace() and chunks and _holds(whole := _joined(chunks[-1], piece), fits):
+                chunks[-1] = whole
+            elif not piece.text.isspace():
                 chunks.append(piece)
             if len(chunks) > MAX_CHUNKS:
                 raise TooManyChunks(f"more than {MAX_CHUNKS} chunks")
@@ -67,15 +69,26 @@ def chunk_ids(source_id: UUID, chunks: Sequence[Chunk]) -> list[UUID]:
 
 
 def _fitting(text: str, before: int, start: int, end: int, fits: Callable[[str], bool] | None) -> Iterator[Chunk]:
-    """Yield the body at ``start``, whose neighbour begins at ``before``: one chunk, or halves of halves until they fit."""
+    """Yield the body at ``start``, whose neighbour begins at ``before``: one chunk, or halves of halves that fit."""
     waiting = [(start, end)]
     while waiting:
         start, end = waiting.pop()
         begin = overlap_start(text, before, start, min(MAX_OVERLAP, (end - start) // 2))
         piece = Chunk(text[begin:end], start - begin)
-        if fits is None or end - start == 1 or len(piece.text.encode()) <= SURELY_FITS or fits(piece.text):
+        if _holds(piece, fits):
             yield piece
             before = start
         else:
             middle = middle_cut(text, start, end)
             waiting += [(middle, end), (start, middle)]
+
+
+def _joined(one: Chunk, following: Chunk) -> Chunk:
+    return Chunk(one.text + following.body, one.overlap)
+
+
+def _holds(piece: Chunk, fits: Callable[[str], bool] | None) -> bool:
+    """Whether the piece is small enough; the model is only asked where bytes alone don't tell."""
+    if len(piece.text) > MAX_CHARACTERS:
+        return False
+    return fits is None or len(piece.text.encode()) <= SURELY_FITS or fits(piece.text)
