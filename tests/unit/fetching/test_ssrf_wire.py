@@ -462,6 +462,8 @@ def test_a_reference_is_resolved_against_the_url_that_sent_it(location: str, tar
             ("a b", Reason.URL),
             ("/\xff", Reason.URL),
             ("/\x01", Reason.URL),
+            ("/a\tb", Reason.URL),
+            ("\x01/x", Reason.URL),
             ("http://a@b.example.com/", Reason.URL_USER_INFO),
         ),
         *(("http://b.example.com:22/", Reason.PORT), ("http://localhost/", Reason.LOCAL_NAME), ("x:y", Reason.SCHEME)),
@@ -488,6 +490,15 @@ def test_a_failure_after_the_head_knows_the_status() -> None:
     with serving(response(b"x", status="503 Busy", Content_Length="9")) as world, pytest.raises(FetchError) as caught:
         send(world)
     assert (caught.value.reason, caught.value.status_code) == (Reason.TRUNCATED, 503)
+
+
+def test_two_locations_lead_nowhere_unless_they_say_the_same() -> None:
+    def twice(first: str, second: str) -> bytes:
+        moved = response(b"", status="302 Found", Location=first)
+        return moved.replace(b"\r\n\r\n", b"\r\nLocation: " + second.encode("ascii") + b"\r\n\r\n")
+
+    assert failure(twice("http://b.example.com/", "http://c.example.com/")).reason == Reason.LOCATION
+    assert failure(twice("http://10.0.0.1/", "http://10.0.0.1/")).reason == Reason.ADDRESS
 
 
 def test_https_never_leads_to_http_but_http_leads_to_https() -> None:
