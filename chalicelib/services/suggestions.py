@@ -16,7 +16,7 @@ from chalicelib.storage import events, sources, suggestions
 from chalicelib.storage.connection import Transaction
 from chalicelib.storage.events import Event
 from chalicelib.storage.sources import Source
-from chalicelib.storage.suggestions import Suggestion
+from chalicelib.storage.suggestions import RefreshOffer, Suggestion
 
 MAX_BULK = 1000  # suggestions that one call of approve-all decides
 
@@ -42,19 +42,15 @@ def generate(tx: Transaction, tenant_id: UUID, now: datetime) -> None:
     """Bring the tenant's suggestions up to date: idempotent, and safe against a twin at the same instant."""
     tx.run("suggestions.reopen_snoozed", tenant_id=tenant_id, now=now)
     tx.run("suggestions.close_moot", tenant_id=tenant_id, now=now)
-    for source in sources.stale(tx, tenant_id, now):
-        reason = judge(source, now).reason
-        assert reason is not None
-        suggestions.offer(
-            tx,
-            tenant_id=tenant_id,
-            source_id=source.id,
-            kind="refresh",
-            reason=reason,
-            detail={"last_status": source.last_status} if reason == "last_refresh_failed" else None,
-            stale_since=goes_stale_at(source) or source.created_at,
-            now=now,
-        )
+    stale = sources.stale(tx, tenant_id, now)
+    suggestions.offer_refreshes(tx, tenant_id, [_refresh_offer(source, now) for source in stale], now)
+
+
+def _refresh_offer(source: Source, now: datetime) -> RefreshOffer:
+    reason = judge(source, now).reason
+    assert reason is not None
+    detail = {"last_status": source.last_status} if reason == "last_refresh_failed" else {}
+    return RefreshOffer(source.id, reason, detail, goes_stale_at(source) or source.created_at)
 
 
 def approve(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -33,6 +34,16 @@ class Suggestion:
     source_name: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class RefreshOffer:
+    """A stale source to ask about."""
+
+    source_id: UUID
+    reason: str
+    detail: dict[str, Any]
+    stale_since: datetime
+
+
 def offer(
     tx: Transaction,
     *,
@@ -55,6 +66,19 @@ def offer(
         detail=Jsonb(detail or {}),
         held_text_id=held_text_id,
         stale_since=stale_since,
+        now=now,
+    )
+
+
+def offer_refreshes(tx: Transaction, tenant_id: UUID, offers: Sequence[RefreshOffer], now: datetime) -> None:
+    """Open a refresh suggestion for each source that has none, all in one statement: a tenant may have thousands."""
+    tx.run(
+        "suggestions.insert_refreshes",
+        tenant_id=tenant_id,
+        source_ids=[offer.source_id for offer in offers],
+        reasons=[offer.reason for offer in offers],
+        details=[Jsonb(offer.detail) for offer in offers],
+        stale_since=[offer.stale_since for offer in offers],
         now=now,
     )
 

@@ -399,3 +399,16 @@ def test_sixteen_approvals_of_all_at_once_approve_each_once(crowd: Crowd, ours: 
     statuses = [result["status"] for answer in answers for result in answer.json["results"]]
     assert statuses == [202] * 10
     assert len(ours.get("/v1/kb/events?limit=200").json["items"]) == 10
+
+
+def test_a_tenant_with_thousands_of_stale_sources_is_asked_about_all_of_them(ours: Tenant) -> None:
+    with tables.superuser(ours.deployment) as connection:
+        connection.execute(
+            "insert into kb_sources (tenant_id, uri, name, created_at, updated_at) "
+            "select %s, 'https://e.example/' || n, n, now(), now() from generate_series(1, 5000) n",
+            (ours.id,),
+        )
+    assert len(ours.get("/v1/kb/suggestions?limit=200").json["items"]) == 200
+    assert ours.get("/v1/kb/status").json["suggestions"]["open"] == 5000
+    # Right after so many rows the planner knows of none: a join would look through them all once for each source.
+    assert len(ours.get("/v1/kb/suggestions?limit=200").json["items"]) == 200

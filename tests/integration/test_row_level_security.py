@@ -15,8 +15,8 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from chalicelib import bootstrap
-from tests.api.furniture import furnish
 from tests.any_row import make_row
+from tests.api.furniture import furnish
 from tests.postgres import TestServer
 from tests.tenants import Deployment, Tenant
 
@@ -183,8 +183,8 @@ def test_nobody_makes_a_row_for_another_tenant(role: str, house: House) -> None:
 def _insert(house: House, table: str) -> sql.Composed:
     """A copy of a row from JSON; columns that the database fills by itself are left to it."""
     columns = house.super(
-        "select column_name from information_schema.columns where table_schema = 'public' and table_name = %s "
-        "and is_generated = 'NEVER' and is_identity = 'NO' order by ordinal_position",
+        "select attname from pg_attribute where attrelid = %s::regclass and attnum > 0 and not attisdropped "
+        "and attgenerated = '' and attidentity = '' order by attnum",
         table,
     )
     names = sql.SQL(", ").join(sql.Identifier(name) for (name,) in columns)

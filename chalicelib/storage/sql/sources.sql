@@ -14,7 +14,7 @@ select * from kb_sources
  order by created_at, id limit %(limit)s
 
 -- name: count_active
-select count(*) from kb_sources where tenant_id = %(tenant_id)s and active
+select count(*) from kb_sources where tenant_id = %(tenant_id)s and active and type = 'url'
 
 -- name: insert
 insert into kb_sources (tenant_id, uri, name, refresh_ttl_seconds, keep_hidden_text, created_at, updated_at)
@@ -49,15 +49,24 @@ update kb_sources
  where id = %(id)s returning gone_in_a_row
 
 -- name: stale
+-- Hashed lists and a look-up a row, not joins: right after thousands of sources were added the statistics know of none,
+-- and a nested loop over them would take minutes.
 select s.* from kb_sources s
  where s.tenant_id = %(tenant_id)s and s.active and s.type = 'url'
    and (s.last_checked_at is null or s.last_checked_at + make_interval(secs => s.refresh_ttl_seconds) <= %(now)s)
-   and not exists (select from kb_events e
-                    where e.source_id = s.id and e.state in ('pending', 'dispatched', 'running'))
-   and not exists (select from kb_suggestions g
-                    where g.source_id = s.id and g.state in ('open', 'snoozed')
-                      and g.kind in ('refresh', 'review_change', 'gone'))
-   and not exists (select from kb_suggestions g
-                    where g.source_id = s.id and g.kind = 'refresh' and g.state = 'dismissed'
-                      and (s.last_checked_at is null or s.last_checked_at <= g.decided_at)
-                      and g.decided_at + make_interval(secs => s.refresh_ttl_seconds) > %(now)s)
+   and s.id not in (select e.source_id from kb_events e
+                     where e.tenant_id = %(tenant_id)s and e.state in ('pending', 'dispatched', 'running'))
+   and s.id not in (select g.source_id from kb_suggestions g
+                     where g.tenant_id = %(tenant_id)s and g.state in ('open', 'snoozed')
+                       and g.kind in ('refresh', 'review_change', 'gone'))
+   and not coalesce((select true from kb_suggestions g
+                      where g.source_id = s.id and g.kind = 'refresh' and g.state = 'dismissed'
+                        and (s.last_checked_at is null or s.last_checked_at <= g.decided_at)
+                        and g.decided_at + make_interval(secs => s.refresh_ttl_seconds) > %(now)s limit 1), false)
+
+-- name: insert_deposit
+insert into kb_sources (tenant_id, uri, type, name, provenance, producer, trust, sensitivity, expires_at, permitted_roles,
+                        allowed_purposes, created_at, updated_at)
+values (%(tenant_id)s, %(uri)s, %(type)s, %(name)s, %(provenance)s, %(producer)s, %(trust)s, %(sensitivity)s,
+        %(expires_at)s, %(permitted_roles)s, %(allowed_purposes)s, %(now)s, %(now)s)
+returning *

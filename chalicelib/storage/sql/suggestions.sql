@@ -9,6 +9,15 @@ insert into kb_suggestions (tenant_id, source_id, kind, reason, detail, held_tex
 values (%(tenant_id)s, %(source_id)s, %(kind)s, %(reason)s, %(detail)s, %(held_text_id)s, %(stale_since)s, %(now)s)
 on conflict (source_id, kind) where state in ('open', 'snoozed') do nothing
 
+-- name: insert_refreshes
+-- In the order of the sources' ids: two readers at once wait for each other and never in a ring.
+insert into kb_suggestions (tenant_id, source_id, kind, reason, detail, stale_since, created_at)
+select %(tenant_id)s, n.source_id, 'refresh', n.reason, n.detail, n.stale_since, %(now)s
+  from unnest(%(source_ids)s::uuid[], %(reasons)s::text[], %(details)s::jsonb[], %(stale_since)s::timestamptz[])
+         as n (source_id, reason, detail, stale_since)
+ order by n.source_id
+on conflict (source_id, kind) where state in ('open', 'snoozed') do nothing
+
 -- name: reopen_snoozed
 update kb_suggestions set state = 'open', snoozed_until = null
  where tenant_id = %(tenant_id)s and state = 'snoozed' and snoozed_until <= %(now)s
