@@ -99,7 +99,8 @@ def _own_cloud(state: Path, settings: Mapping[str, str], say: Say, *, tick: bool
         cloud = local.up(local.Wish(settings=settings, tick=tick), state, say)
         yield Client(cloud.url, cloud.tenant["api_token"], cloud.tenant["admin_token"])
     finally:
-        local.down(state, say)
+        if state.exists():  # a start that failed has cleared itself away
+            local.down(state, say)
 
 
 @contextmanager

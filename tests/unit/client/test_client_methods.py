@@ -17,7 +17,8 @@ from tests.unit.client.canned_server import as_json, serving
 def test_every_route_has_a_method_of_its_operation_id() -> None:
     paths = document(resources())["paths"]
     operations = {operation["operationId"] for path in paths.values() for operation in path.values()}
-    assert operations <= {name for name, _ in inspect.getmembers(Client, inspect.isfunction)}
+    missing = operations - {name for name, _ in inspect.getmembers(Client, inspect.isfunction)}
+    assert not missing, "chalicelib/client has no method for these routes"
 
 
 TYPES = {name: kind for name, kind in vars(answers).items() if is_typeddict(kind)}
