@@ -23,24 +23,27 @@ _JOINING_SCRIPTS = (
     "Arabic Syriac Nko Mongolian Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala "
     "Khmer Myanmar Tibetan Balinese Javanese"
 )
-_JOINING = "".join(rf"\p{{Script={script}}}" for script in _JOINING_SCRIPTS.split())
+# A character that goes itself can't be the reason for another one to stay: cleaning twice would take that one, too.
+_STAYS = f"(?![{_ALWAYS}\u061c])"
+# Marks may stand between the letter and its joiner, in an order that normalising changes.
+_JOINING = _STAYS + "[" + "".join(rf"\p{{Script={script}}}" for script in _JOINING_SCRIPTS.split()) + r"]\p{M}*"
 _EMOJI = r"\p{Extended_Pictographic}[\ufe0f\p{Emoji_Modifier}]?"
-_VARIED = r"\p{S}\p{P}\p{N}\p{Script=Han}\p{Script=Myanmar}\p{Script=Phags_Pa}\p{Script=Mongolian}"
+_VARIED = _STAYS + r"(?!\p{M})[\p{S}\p{P}\p{N}\p{Script=Han}\p{Script=Myanmar}\p{Script=Phags_Pa}\p{Script=Mongolian}]"
 
 # Each alternative starts with the character itself: a search that starts with a lookbehind is ten times slower.
 _INVISIBLE = (
     f"[{_ALWAYS}]"
-    rf"|\u200c(?<![{_JOINING}]\u200c)"
-    rf"|\u200d(?<![{_JOINING}]\u200d)(?!(?<={_EMOJI}\u200d)\p{{Extended_Pictographic}})"
+    rf"|\u200c(?<!{_JOINING}\u200c)"
+    rf"|\u200d(?<!{_JOINING}\u200d)(?!(?<={_EMOJI}\u200d)\p{{Extended_Pictographic}})"
     # One selector may follow a character that has variants; the rest of a row of them is a payload.
-    rf"|[\ufe00-\ufe0f](?<![{_VARIED}][\ufe00-\ufe0f])"
-    r"|[\U000e0100-\U000e01ef](?<!\p{Script=Han}[\U000e0100-\U000e01ef])"
+    rf"|[\ufe00-\ufe0f](?<!{_VARIED}[\ufe00-\ufe0f])"
+    r"|[\U000e0100-\U000e01ef](?<!(?!\p{M})\p{Script=Han}[\U000e0100-\U000e01ef])"
 )
 _RUNS = regex.compile(f"{_FLAG}(*SKIP)(*FAIL)|(?:{_INVISIBLE})+")
 _CANDIDATE = re.compile(f"[{_ALWAYS}\u200c\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
 _MARK = re.compile("[\u061c\u200e\u200f]")
-_MARK_IN_WORD = regex.compile(r"(?<=[\p{L}\p{N}\u061c\u200e\u200f])[\u061c\u200e\u200f](?=[\p{L}\p{N}])")
+_MARK_IN_WORD = regex.compile(r"(?<=[\p{L}\p{N}\p{M}])[\u061c\u200e\u200f]+(?=[\p{L}\p{N}])")
 _RIGHT_TO_LEFT = regex.compile(
     r"[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}--\u061c]", regex.V1
 )

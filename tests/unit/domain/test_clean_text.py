@@ -13,6 +13,7 @@ ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007
 TRICKY = st.text(
     st.sampled_from(
         "ab \t\n\r\x00\x07\x0b\x0c\x1f\x7f\x85\x9f\u00a0\u00ad\u0301\u0316\u0344\u034f\u05d0\u0645\u0915\u061c"
+        "\u064e\u06e3\u1780\u17b4\u180e\u1820\u108d"
         "\u1100\u1161\u1160\u200b\u200c\u200d\u200e\u200f\u2028\u202e\u2060\u2067\u3000\u845b\ufe0f"
         "\ufe00\ufeff\ufffd\uffff\ud83d\udc68\U0001f468\U0001f3fd\U0001f3f4\U000e0067\U000e007f\U000e0100"
     ),
@@ -23,6 +24,10 @@ TRICKY = st.text(
 @settings(max_examples=300, deadline=None)
 @given(TRICKY | st.text(max_size=40))
 @example("a" + "\n" * 30 + " \n" * 10 + "b")
+@example("\u061c\u200c")  # a joiner behind what goes itself
+@example("\u1780\u180e\ufe00\u17b4\u200d")
+@example("\u0645\u0301\u06e3\u200c")  # marks that normalising sorts
+@example("\u05d0 a\u200e\u200eb e\u0301\u200fb")
 def test_cleaning_a_clean_text_changes_nothing(text: str) -> None:
     once = clean_text(text)
     assert clean_text(once.text) == Cleaned(once.text, 0)
@@ -57,6 +62,7 @@ def test_what_hides_or_splits_is_removed_and_counted(text: str, cleaned: str, re
     "text",
     [
         pytest.param("می\u200cخواهم", id="ZWNJ in Persian"),
+        pytest.param("کتاب\u0650\u200cها", id="ZWNJ behind a vowel sign"),
         pytest.param("क्\u200dष", id="ZWJ in Hindi"),
         pytest.param("\U0001f468\u200d\U0001f469\u200d\U0001f467", id="family"),
         pytest.param("\U0001f469\U0001f3fd\u200d\U0001f4bb", id="skin tone and ZWJ"),
