@@ -114,6 +114,8 @@ def test_an_interrupt_on_the_way_up_leaves_nothing(tmp_path: Path, after: str) -
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
+        # A run in the background ignores Ctrl-C, and what it starts inherits that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         folder = Path(until(lambda: load(state), what="a state file").folder)
