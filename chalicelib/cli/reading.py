@@ -43,6 +43,8 @@ def text(connection: Connection, source: str, at: datetime | None) -> None:
     """Show what a source says now, or said then."""
     client = connection.client()
     found = client.show_text(source_id(client, source), at)
+    if found["withheld"]:
+        click.echo(f"withheld by the firewall: {found['withheld']} parts", err=True)
     emit(found, found["text"])
 
 
@@ -77,5 +79,6 @@ def versions(connection: Connection, source: str, limit: int) -> None:
 
 def _hit(number: int, hit: answers.Hit) -> str:
     stale = ", stale" if hit["stale"] else ""
-    where = f"{hit['source_name']}, version {hit['version']}, fetched {instant(hit['fetched_at'])}{stale}"
+    warning = f", {hit['policy_warning']}" if hit["policy_warning"] else ""
+    where = f"{hit['source_name']}, version {hit['version']}, fetched {instant(hit['fetched_at'])}{stale}{warning}"
     return f"{number}. {where}\n   {hit['source_uri']}\n\n{hit['text'].strip()}"

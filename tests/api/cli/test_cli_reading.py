@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from chalicelib.client import Client
 from examples.serve import ExampleSite
 from tests.api.cli.conftest import Cli
+from tests.tenants import Tenant
 
 
 @pytest.fixture
@@ -66,6 +68,19 @@ def test_search_finds_the_line_and_names_its_source(cli: Cli, site: ExampleSite,
     then = cli("search", "heather honey", "--at", just_before(prices[0]), "--mode", "keyword").stdout
     assert "8.90" in then
     assert len(cli.json("search", "honey", "--limit", "1", "--source", "prices")["hits"]) == 1
+
+
+def test_what_the_firewall_withholds_from_a_text_is_said_on_stderr(
+    cli: Cli, acme: Tenant, url: str, prices: list[dict[str, Any]]
+) -> None:
+    assert cli("text", "prices").stderr == ""
+    client = Client(url, acme.api_token, acme.admin_token)
+    [hit] = client.search_kb("heather honey")["hits"]
+    client.validate_chunk(hit["chunk_id"], "refuted")
+    result = cli("text", "prices")
+    assert result.exit_code == 0
+    assert result.stderr == "withheld by the firewall: 1 parts\n"
+    assert "9.80" not in result.stdout
 
 
 def test_search_that_finds_nothing_says_so(cli: Cli) -> None:
