@@ -41,9 +41,15 @@ def _integer(low: int, high: int) -> Callable[[str], int]:
     return parse
 
 
+def _contact(text: str) -> str:
+    if not text.isascii() or not text.isprintable():
+        raise ValueError("must be printable ASCII, since it goes into a header")
+    return text.strip()
+
+
 def _domains(text: str) -> tuple[str, ...]:
     try:
-        return parse_allowlist(text) if text.strip() else ()
+        return parse_allowlist(text) if text else ()
     except ValueError:  # its message quotes the entry
         raise ValueError("must be domains with commas between them, none of them empty") from None
 
@@ -87,7 +93,7 @@ VARIABLES: Mapping[str, Variable] = {
         "Opens private and loopback addresses to the fetch, for development. Metadata addresses stay closed.",
     ),
     "fetch_contact": Variable(
-        "KB_FETCH_CONTACT", "", _text, "A URL or mail address that the User-Agent names, for whoever is fetched."
+        "KB_FETCH_CONTACT", "", _contact, "A URL or mail address that the User-Agent names, for whoever is fetched."
     ),
     "respect_robots": Variable(
         "KB_RESPECT_ROBOTS", "false", _flag, "Whether robots.txt is asked before a page is fetched."
@@ -100,6 +106,12 @@ VARIABLES: Mapping[str, Variable] = {
     ),
     "firewall_floor": Variable(
         "LARDER_FIREWALL_FLOOR", "", _text, "The mode below which no tenant may go, such as enforce."
+    ),
+    "allow_unscanned": Variable(
+        "LARDER_ALLOW_UNSCANNED_MEMORY",
+        "0",
+        _flag,
+        "The escape hatch from the secret scan of deposits; each text that passes under it is logged as such.",
     ),
     "keys": Variable(
         "LARDER_KEYS",
@@ -145,6 +157,7 @@ class Settings:
     respect_robots: bool
     firewall_mode: str
     firewall_floor: str
+    allow_unscanned: bool
     keys: str
     queue_url: str
     model_dir: str

@@ -7,7 +7,18 @@ from chalicelib.api.resource import Resource
 
 def resources() -> list[Resource]:
     """Every resource of the API, in the order in which it is documented."""
-    from chalicelib.api import context, events, firewall, health, history, search, settings, sources, suggestions
+    from chalicelib.api import (
+        context,
+        events,
+        firewall,
+        health,
+        history,
+        memory,
+        search,
+        settings,
+        sources,
+        suggestions,
+    )
 
     return [
         settings.settings,
@@ -18,5 +29,6 @@ def resources() -> list[Resource]:
         search.search,
         context.context,
         firewall.firewall,
+        memory.memory,
         health.health,
     ]

@@ -59,6 +59,8 @@ def schedule(
     """
     if not source.active:
         raise Conflict("the source is switched off", code="source_inactive")
+    if kind == events.REFRESH and source.type != "url":
+        raise Conflict("only a page can be refreshed", code="not_refreshable")
     tenant = tenants.get(tx, source.tenant_id)
     if tenant is None:
         raise NotFound("there is no such source")

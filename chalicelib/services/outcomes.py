@@ -7,13 +7,14 @@ from urllib.parse import urlsplit
 
 from psycopg.types.json import Jsonb
 
+from chalicelib.domain.ingest_gates import Deposit
 from chalicelib.domain.night_window import current_night, next_start
 from chalicelib.domain.outcome import Outcome
 from chalicelib.domain.retry import next_step
 from chalicelib.domain.source_url import canonicalise
-from chalicelib.services import nights
+from chalicelib.services import deposits, nights
 from chalicelib.services.outside import Outside
-from chalicelib.services.refresh import Changed, Doubtful, Failed, Gathered, Job, Unchanged
+from chalicelib.services.refresh import Changed, Denied, Doubtful, Failed, Gathered, Job, Unchanged
 from chalicelib.storage import events, held_texts, sources, suggestions
 from chalicelib.storage.connection import Transaction
 
@@ -39,6 +40,8 @@ def finish(outside: Outside, job: Job, gathered: Gathered, *, now: datetime) -> 
             return LOST
         if isinstance(gathered, Doubtful):
             return _hold(tx, job, gathered, now)
+        if isinstance(gathered, Denied):
+            return _quarantine(tx, job, gathered, now)
         return _fail(tx, job, gathered, now)
 
 
@@ -114,6 +117,14 @@ def _hold(tx: Transaction, job: Job, doubtful: Doubtful, now: datetime) -> str:
     _record_attempt(tx, job, Outcome.NEEDS_REVIEW, None, now)
     _close(tx, job, "done", Outcome.NEEDS_REVIEW, None, now)
     return Outcome.NEEDS_REVIEW
+
+
+def _quarantine(tx: Transaction, job: Job, denied: Denied, now: datetime) -> str:
+    """The old version stays; the text waits, redacted, for a person to release or drop it."""
+    deposits.hold(tx, job.source.tenant_id, job.source.id, Deposit.PAGE, denied.screening, denied.title, {}, now)
+    _record_attempt(tx, job, Outcome.QUARANTINED, "the page holds what a deny pattern keeps out", now)
+    _close(tx, job, "failed", Outcome.QUARANTINED, "the page holds what a deny pattern keeps out", now)
+    return Outcome.QUARANTINED
 
 
 def _fail(tx: Transaction, job: Job, failed: Failed, now: datetime) -> str:

@@ -120,6 +120,22 @@ def validate(
     )
 
 
+def forget(outside: Outside, who: Principal, chunk_id: UUID, why: str, now: datetime) -> tuple[int, quotas.Allowance]:
+    """Erase a chunk's text from every version; a mark stays and keeps the next refresh from bringing it back.
+
+    Returns how many rows were erased. Raises NotFound, RateLimited.
+    """
+    with outside.database.transaction(who.tenant_id) as tx:
+        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+        content_hash, found = _chunk(tx, chunk_id)
+        require(tx, found.source_id, lock=True)
+        named = {"source_id": found.source_id, "content_hash": content_hash}
+        tx.run("memory.entomb", **named, tenant_id=who.tenant_id, now=now)
+        erased: int = tx.value("memory.erase", **named)
+        audit(tx, who, f"chunk.forget: {why}" if why else "chunk.forget", str(chunk_id), None, {"rows": erased}, now)
+        return erased, allowance
+
+
 def set_mode(outside: Outside, who: Principal, mode: str | None, now: datetime) -> tuple[str | None, quotas.Allowance]:
     """Choose the tenant's firewall mode; None takes the deployment's. Raises Invalid, RateLimited."""
     try:

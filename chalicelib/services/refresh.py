@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 from chalicelib.domain import chunking, lineage, secrets
 from chalicelib.domain.doubtful import find_doubt
 from chalicelib.domain.freshness import Validators, updated_validators, usable_validators
+from chalicelib.domain.ingest_gates import Deposit, Screening, screen
 from chalicelib.domain.night_window import current_night, next_start
 from chalicelib.domain.outcome import Outcome
 from chalicelib.domain.retry import parse_retry_after
@@ -21,7 +22,7 @@ from chalicelib.embedding.model import EmbeddingFailed
 from chalicelib.errors import LarderError
 from chalicelib.fetching import extract as extraction
 from chalicelib.fetching import ssrf
-from chalicelib.services import embeddings, nights, robots
+from chalicelib.services import deposits, embeddings, nights, robots
 from chalicelib.services.chunk_plan import ChunkPlan, plan
 from chalicelib.services.outside import Outside
 from chalicelib.storage import events, held_texts, hosts, sources, tenants, versions
@@ -38,7 +39,6 @@ PIPELINE = (
 """When one of these is raised the next refresh is unconditional and looks at the text anew (spec 1.7)."""
 
 FETCH_LEASE = timedelta(seconds=30)  # a host is taken for the fetch's 20 s and some room
-MOSTLY_SECRET = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,14 @@ class Doubtful:
 
 
 @dataclass(frozen=True, slots=True)
+class Denied:
+    """The page holds what the tenant's deny patterns keep out."""
+
+    screening: Screening
+    title: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Failed:
     """Nothing to keep. ``detail`` is fit for the tenant; ``cause`` is for the operator's log alone."""
 
@@ -96,7 +104,7 @@ class RobotsRefused(LarderError):
     """The site does not want to be fetched by us."""
 
 
-Gathered = Unchanged | Changed | Doubtful | Failed
+Gathered = Unchanged | Changed | Doubtful | Denied | Failed
 
 
 def begin(outside: Outside, event_id: UUID, *, now: datetime) -> Job | None:
@@ -213,9 +221,14 @@ def _read(outside: Outside, job: Job, page: ssrf.FetchResult, now: datetime) -> 
     if same_bytes and source.current_version is not None:
         return Unchanged(check)
     found = extraction.extract(page.body, page.headers.get("content-type"), keep_hidden=source.keep_hidden_text)
-    held = _held(job, page.final_url, found, now)
-    if held is None:
-        return Failed(Outcome.MOSTLY_SECRET, "more than half of the text is credentials", "mostly_secret")
+    with outside.database.transaction(source.tenant_id) as tx:
+        patterns = deposits.deny_patterns(tx, source.tenant_id)
+    screening = screen(found.text, Deposit.PAGE, patterns)
+    if screening.outcome == "refuse":
+        return Failed(Outcome.MOSTLY_SECRET, "more than half of the text is credentials", screening.reason)
+    held = _held(job, page.final_url, found, screening, now)
+    if screening.outcome == "quarantine":
+        return Denied(screening, held.title)
     with outside.database.transaction(source.tenant_id) as tx:
         current = versions.current(tx, source.id)
         open_chunks = versions.open_chunks(tx, source.id)
@@ -233,24 +246,21 @@ def _read(outside: Outside, job: Job, page: ssrf.FetchResult, now: datetime) -> 
     return _changed(outside, source, held, open_chunks, check, now)
 
 
-def _held(job: Job, final_url: str, found: extraction.Extracted, now: datetime) -> HeldText | None:
-    """The text with its secrets redacted, over the whole of it, before it is cut; None if little else is left."""
-    redaction = secrets.redact(found.text)
-    if redaction.covered_share > MOSTLY_SECRET:
-        return None
+def _held(job: Job, final_url: str, found: extraction.Extracted, screening: Screening, now: datetime) -> HeldText:
+    """The page's text as it may be kept: its secrets were redacted over the whole of it, before it is cut."""
     return HeldText(
         tenant_id=job.source.tenant_id,
         source_id=job.source.id,
         reason="",
         base_version=None,
-        text=redaction.text,
+        text=screening.text,
         title=_redacted(found.title),
         language=found.language,
         description=_redacted(found.description),
         canonical_url=found.canonical_url,
         final_url=final_url,
         invisible_removed=found.invisible_removed,
-        secrets_redacted=len(redaction.findings),
+        secrets_redacted=len(screening.findings),
         extractor_version=extraction.EXTRACTOR_VERSION,
         secret_rules_version=secrets.SECRET_RULES_VERSION,
         fetched_at=now,

@@ -243,6 +243,46 @@ begin
 end
 $$;
 
+-- Forgetting: the text goes from every version, a mark stays, and the mark keeps the next refresh from bringing it back.
+alter table kb_chunks add column forgotten boolean not null default false;
+
+create function erase_chunk_v1(p_source uuid, p_hash text) returns integer
+language plpgsql security definer set search_path = pg_catalog, public as $$
+declare
+  v_tenant uuid := nullif(current_setting('larder.tenant_id', true), '')::uuid;
+  v_erased integer;
+begin
+  delete from embedding_cache e using kb_chunks c
+   where c.tenant_id = v_tenant and c.source_id = p_source and c.content_hash = p_hash
+     and e.text_hash = sha256(convert_to(c.text, 'UTF8'));
+  delete from kb_held_texts h using kb_chunks c
+   where h.tenant_id = v_tenant and h.source_id = p_source and c.source_id = p_source and c.content_hash = p_hash
+     and not c.forgotten and position(substr(c.text, c.overlap + 1) in h.text) > 0;
+  -- What the next chunk repeats of it goes too.
+  update kb_chunks n set text = substr(n.text, n.overlap + 1), overlap = 0
+    from kb_chunks c
+   where c.tenant_id = v_tenant and c.source_id = p_source and c.content_hash = p_hash
+     and n.source_id = p_source and n.chunk_index = c.chunk_index + 1 and n.overlap > 0 and n.system_time && c.system_time;
+  -- A vector of zeros is near to nothing, and the index leaves it out.
+  update kb_chunks set text = '[forgotten]', overlap = 0, forgotten = true,
+         embedding = array_fill(0::real, array[384])::vector
+   where tenant_id = v_tenant and source_id = p_source and content_hash = p_hash and not forgotten;
+  get diagnostics v_erased = row_count;
+  return v_erased;
+end
+$$;
+grant create on schema public to larder_reader;
+alter function erase_chunk_v1 owner to larder_reader;
+revoke create on schema public from larder_reader;
+revoke all on function erase_chunk_v1 from public;
+grant execute on function erase_chunk_v1 to larder_app, larder_worker;
+grant select, update on kb_chunks to larder_reader;
+grant select, delete on embedding_cache to larder_reader;
+grant select, delete on kb_held_texts to larder_reader;
+create policy look_up on kb_held_texts to larder_reader using (true);
+drop policy look_up on kb_chunks;
+create policy look_up on kb_chunks to larder_reader using (true) with check (true);
+
 -- finish_refresh_v1 with what was said of the old texts: p_heirs descend from p_parents, as of p_policy_epoch.
 -- If a policy of the source was written since, the descent must be worked out anew: policies_changed.
 create function finish_refresh_v2(
@@ -265,7 +305,67 @@ begin
                                 p_overlaps, p_texts, p_hashes, p_reuse, p_embeddings, p_model);
   if v_result = 'written' then
     perform inherit_policies_v1(v_source, p_heirs, p_parents, p_now);
+    perform erase_chunk_v1(v_source, t.content_hash)
+       from tombstones t where t.source_id = v_source and t.content_hash = any (p_hashes);
   end if;
   return v_result;
 end
 $$;
+
+-- Ways in: what was stopped, what is stopped, and what came of each deposit.
+create table deny_patterns (
+  tenant_id uuid not null references tenants on delete cascade,
+  pattern text not null check (length(pattern) between 1 and 1000),
+  created_at timestamptz not null,
+  primary key (tenant_id, pattern)
+);
+
+create table quarantine (
+  id uuid primary key default gen_random_uuid(),
+  tenant_id uuid not null references tenants on delete cascade,
+  source_id uuid references kb_sources on delete cascade,   -- a page of this source; null: a deposit of its own
+  deposit text not null,
+  gate text not null,
+  reason text not null,
+  title text,
+  text text not null,                           -- redacted
+  policy jsonb not null default '{}',           -- what the depositor asked for
+  state text not null default 'held' check (state in ('held', 'released', 'dropped')),
+  created_at timestamptz not null,
+  decided_at timestamptz,
+  decided_by uuid
+);
+create index quarantine_page on quarantine (tenant_id, state, created_at, id);
+
+create table ingest_log (
+  id uuid primary key default gen_random_uuid(),
+  tenant_id uuid not null references tenants on delete cascade,
+  at timestamptz not null,
+  deposit text not null,
+  outcome text not null,
+  gate text,
+  reason text not null default '',
+  redactions integer not null default 0,
+  source_id uuid
+);
+create index ingest_log_page on ingest_log (tenant_id, at, id);
+
+do $$
+declare
+  name text;
+begin
+  foreach name in array array['deny_patterns', 'quarantine', 'ingest_log'] loop
+    execute format('alter table %I enable row level security', name);
+    execute format('alter table %I force row level security', name);
+    execute format(
+      'create policy own_tenant on %I to larder_app, larder_worker '
+      'using (tenant_id = nullif(current_setting(''larder.tenant_id'', true), '''')::uuid) '
+      'with check (tenant_id = nullif(current_setting(''larder.tenant_id'', true), '''')::uuid)', name);
+  end loop;
+end
+$$;
+grant select, insert, delete on deny_patterns to larder_app;
+grant select on deny_patterns to larder_worker;
+grant select, insert, update on quarantine to larder_app, larder_worker;
+grant select, insert on ingest_log to larder_app, larder_worker;
+grant insert on kb_held_texts to larder_app;

@@ -9,7 +9,8 @@ select set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hns
 with vector_hit as materialized (
   select c.row_id, c.embedding <=> %(embedding)s::vector as distance
     from kb_chunks c
-   where c.tenant_id = %(tenant_id)s and upper_inf(c.system_time) and %(embedding)s::text is not null
+   where c.tenant_id = %(tenant_id)s and upper_inf(c.system_time) and not c.forgotten
+     and %(embedding)s::text is not null
      and (%(source_ids)s::uuid[] is null or c.source_id = any (%(source_ids)s))
      and c.source_id not in (select s.id from kb_sources s where s.tenant_id = %(tenant_id)s and not s.active)
    order by c.embedding <=> %(embedding)s::vector limit %(candidates)s
@@ -18,6 +19,7 @@ with vector_hit as materialized (
 ), keyword_leg as (
   select row_id, row_number() over (order by rank desc, row_id) as place
     from search_words_v1(%(words)s, %(source_ids)s, %(candidates)s)
+   where not exists (select from kb_chunks f where f.row_id = search_words_v1.row_id and f.forgotten)
 ), fused as (
   select row_id, sum(weight / (%(k)s + place)) as score
     from (select row_id, place, %(vector_weight)s::float8 as weight from vector_leg
@@ -41,7 +43,7 @@ select c.chunk_id, c.chunk_index, substr(c.text, c.overlap + 1) as text, f.score
 with then_current as materialized (
   select c.row_id, c.embedding, c.words
     from kb_chunks c
-   where c.tenant_id = %(tenant_id)s and c.system_time @> %(at)s::timestamptz
+   where c.tenant_id = %(tenant_id)s and c.system_time @> %(at)s::timestamptz and not c.forgotten
      and (%(source_ids)s::uuid[] is null or c.source_id = any (%(source_ids)s))
      and c.source_id not in (select s.id from kb_sources s where s.tenant_id = %(tenant_id)s and not s.active)
 ), vector_leg as (

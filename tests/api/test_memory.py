@@ -1,0 +1,189 @@
+"""Ways in: notes and documents through the gates, quarantine and its release, deny patterns, forgetting."""
+
+from __future__ import annotations
+
+import base64
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.integration import rows
+from tests.integration.cycle import Cycle
+from tests.tenants import Deployment, Tenant
+
+NOTE = "The boiler in the north cellar needs its filter cleaned every second Monday of the month."
+DOCUMENT = "# Boiler handbook\n\nThe boiler in the north cellar is serviced twice a year by two people from the plant, who log it."
+
+
+@pytest.fixture
+def cycle(deployment: Deployment, acme: Tenant) -> Cycle:
+    return Cycle(deployment, datetime.now(UTC))
+
+
+def work(cycle: Cycle) -> str:
+    cycle.now = datetime.now(UTC) + timedelta(seconds=1)
+    return cycle.deliver()
+
+
+def ask(tenant: Tenant, query: str, **more: Any) -> list[dict[str, Any]]:
+    answer = tenant.read_only("POST", "/v1/kb/search", {"query": query, **more})
+    assert answer.status == 200, answer.json
+    return list(answer.json["hits"])
+
+
+def test_a_note_is_remembered_and_found_with_its_origins_policy(cycle: Cycle, acme: Tenant) -> None:
+    answer = acme.post("/v1/memory/notes", {"text": NOTE, "title": "Boiler"})
+    assert (answer.status, answer.json["outcome"]) == (202, "stored")
+    assert work(cycle) == "new_version"
+    hits = ask(acme, "boiler filter")
+    assert [hit["text"] for hit in hits] == [NOTE]
+    policy = acme.get(f"/v1/kb/sources/{hits[0]['source_id']}/policy").json["policy"]
+    assert (policy["sensitivity"], policy["provenance"]["source"], policy["provenance"]["trust"]) == (
+        "confidential", "companion_note", 60,
+    )  # fmt: skip
+    assert policy["allowed_purposes"] == ["audit_review", "operational"]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code", "field"),
+    [({"text": "two words"}, 422, "too_short", "text"), ({"text": "a\x00b and more words here"}, 422, "damaged_text", "text"),
+     ({"text": NOTE, "sensitivity": "top"}, 422, "invalid_field", "sensitivity"), ({"text": ""}, 422, "invalid_field", "text"),
+     ({"text": NOTE, "tenant_id": "x"}, 422, "invalid_field", "tenant_id"), ({}, 422, "invalid_field", "text")],
+)  # fmt: skip
+def test_a_note_that_does_not_pass_saves_nothing(
+    deployment: Deployment, acme: Tenant, body: dict[str, Any], status: int, code: str, field: str
+) -> None:
+    answer = acme.post("/v1/memory/notes", body)
+    assert (answer.status, answer.json["code"], answer.json["field"]) == (status, code, field)
+    for table in ("kb_sources", "kb_held_texts", "quarantine", "ingest_log", "mutation_windows"):
+        assert rows.sql(deployment, f"select * from {table}") == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{"text": DOCUMENT, "content_type": "text/markdown"}, {"text": f"<title>t</title><p>{DOCUMENT}</p>", "content_type": "text/html"},
+     {"content_base64": base64.b64encode(DOCUMENT.encode()).decode()}],
+)  # fmt: skip
+def test_a_document_of_each_type_is_remembered(cycle: Cycle, acme: Tenant, body: dict[str, Any]) -> None:
+    answer = acme.post("/v1/memory/documents", body)
+    assert answer.status == 202, answer.json
+    assert work(cycle) == "new_version"
+    assert "serviced twice a year" in ask(acme, "boiler serviced")[0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [({"content_base64": "!!"}, "invalid_field"), ({"content_base64": base64.b64encode(b"good words, then \xff bad ones " * 9).decode()}, "damaged_text"),
+     ({"content_base64": base64.b64encode(b"\x89PNG\r\n").decode(), "content_type": "image/png"}, "unsupported_type"),
+     ({"text": DOCUMENT, "content_base64": "eA=="}, "invalid_field"), ({"text": "short"}, "too_short"),
+     ({"text": "x" * (2 * 1024 * 1024 + 1)}, "payload_too_large")],
+)  # fmt: skip
+def test_a_bad_document_is_refused(acme: Tenant, body: dict[str, Any], code: str) -> None:
+    answer = acme.post("/v1/memory/documents", body)
+    assert answer.status in (413, 422)
+    assert answer.json["code"] == code
+
+
+def test_a_denied_note_waits_redacted_and_is_stored_by_its_release(
+    deployment: Deployment, cycle: Cycle, acme: Tenant
+) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    assert acme.post("/v1/memory/deny-patterns", {"add": ["Project Heron"]}).json == {"patterns": ["Project Heron"]}
+    answer = acme.post("/v1/memory/notes", {"text": f"{NOTE} Ask for Project Heron. The token is {token} for now."})
+    assert (answer.status, answer.json["outcome"], answer.json["gate"]) == (202, "quarantined", "deny_patterns")
+    held = acme.get("/v1/memory/quarantine").json["items"]
+    assert len(held) == 1
+    assert "[REDACTED:github_token]" in held[0]["text"]
+    assert token not in str(rows.sql(deployment, "select * from quarantine"))
+    assert work(cycle) == "no_message"
+    released = acme.post(f"/v1/memory/quarantine/{held[0]['id']}/release")
+    assert released.status == 202, released.json
+    assert work(cycle) == "new_version"
+    assert "Project Heron" in ask(acme, "boiler filter")[0]["text"]
+    again = acme.post(f"/v1/memory/quarantine/{held[0]['id']}/drop")
+    assert (again.status, again.json["code"]) == (409, "quarantine_decided")
+
+
+def test_a_denied_page_keeps_its_old_version_and_waits(cycle: Cycle, acme: Tenant) -> None:
+    url = "http://docs.example.com/"
+    source = acme.add(url)
+    cycle.web.page(url, DOCUMENT)
+    acme.post(f"/v1/kb/sources/{source['id']}/queue", {"when": "now"})
+    assert work(cycle) == "new_version"
+    acme.post("/v1/memory/deny-patterns", {"add": ["Heron"]})
+    cycle.web.page(url, DOCUMENT + " Heron.")
+    acme.post(f"/v1/kb/sources/{source['id']}/queue", {"when": "now"})
+    assert work(cycle) == "quarantined"
+    assert acme.get(f"/v1/kb/sources/{source['id']}").json["current_version"] == 1
+    held = acme.get("/v1/memory/quarantine").json["items"]
+    acme.post(f"/v1/memory/quarantine/{held[0]['id']}/release")
+    assert work(cycle) == "new_version"
+    assert ask(acme, "Heron")[0]["text"].endswith("Heron.")
+
+
+def test_a_dropped_text_never_comes_in(cycle: Cycle, acme: Tenant) -> None:
+    acme.post("/v1/memory/deny-patterns", {"add": ["boiler"]})
+    acme.post("/v1/memory/notes", {"text": NOTE})
+    held = acme.get("/v1/memory/quarantine").json["items"]
+    assert acme.post(f"/v1/memory/quarantine/{held[0]['id']}/drop").status == 200
+    assert acme.get("/v1/memory/quarantine").json["items"] == []
+    assert work(cycle) == "no_message"
+
+
+def test_forgotten_text_is_gone_from_every_version_and_does_not_come_back(
+    deployment: Deployment, cycle: Cycle, acme: Tenant
+) -> None:
+    url = "http://docs.example.com/"
+    text = "\n".join(
+        f"Paragraph {number} tells of machine {number}, of room {number}, and of the people who keep {number} running. "
+        * 3
+        for number in range(12)
+    )
+    source = acme.add(url)
+    for edition in (text, text + "\nAn end that is new."):
+        cycle.web.page(url, edition)
+        acme.post(f"/v1/kb/sources/{source['id']}/queue", {"when": "now"})
+        assert work(cycle) == "new_version"
+    hits = sorted(ask(acme, "machine people", limit=50), key=lambda hit: hit["chunk_index"])
+    victim = hits[1]
+    assert acme.post(f"/v1/memory/chunks/{victim['chunk_id']}/forget", {"why": "a wish"}).json["erased"] >= 1
+    cycle.web.page(url, text + "\nAn end that is newer still.")
+    acme.post(f"/v1/kb/sources/{source['id']}/queue", {"when": "now"})
+    assert work(cycle) == "new_version"
+    assert victim["chunk_id"] not in {hit["chunk_id"] for hit in ask(acme, "machine people", limit=50)}
+    stored = rows.sql(deployment, "select text from kb_chunks union all select text from kb_held_texts")
+    probe = victim["text"][100:200]
+    assert not any(probe in row["text"] for row in stored)
+    tail = victim["text"].rstrip()[-60:]
+    assert not any(tail in row["text"] for row in stored), "the next chunk repeats nothing of it"
+    shown = acme.get(f"/v1/kb/sources/{source['id']}/text").json["text"]
+    assert "[forgotten]" in shown
+    assert probe not in shown
+
+
+def test_another_tenants_quarantine_and_chunks_are_not_there(cycle: Cycle, acme: Tenant, other: Tenant) -> None:
+    acme.post("/v1/memory/deny-patterns", {"add": ["boiler"]})
+    held = acme.post("/v1/memory/notes", {"text": NOTE}).json["quarantine_id"]
+    acme.post("/v1/memory/deny-patterns", {"remove": ["boiler"]})
+    acme.post("/v1/memory/notes", {"text": NOTE})
+    work(cycle)
+    chunk = ask(acme, "boiler")[0]["chunk_id"]
+    assert other.get("/v1/memory/quarantine").json["items"] == []
+    for path in (
+        f"quarantine/{held}/release",
+        f"quarantine/{held}/drop",
+        f"chunks/{chunk}/forget",
+        f"chunks/{chunk}/policy",
+    ):
+        assert other.post(f"/v1/memory/{path}", {}).status == 404, path
+    assert ask(other, "boiler") == []
+
+
+def test_notes_do_not_use_the_quota_of_sources_and_are_not_refreshed(cycle: Cycle, acme: Tenant) -> None:
+    source = acme.post("/v1/memory/notes", {"text": NOTE}).json["source_id"]
+    work(cycle)
+    assert acme.get("/v1/kb/status").json["sources"]["active"] == 0
+    answer = acme.post(f"/v1/kb/sources/{source}/queue", {"when": "now"})
+    assert (answer.status, answer.json["code"]) == (409, "not_refreshable")
+    assert acme.get("/v1/kb/suggestions").json["items"] == []
