@@ -73,19 +73,19 @@ def fill(deployment: Deployment, tenant: UUID, chunks: int) -> None:
     source = uuid4()
     with connect(deployment) as connection, connection.cursor() as cursor:
         cursor.execute(
-            "insert into kb_sources (id, tenant_id, uri, name, current_version, last_checked_at, created_at, updated_at)"
-            " values (%s, %s, %s, 'bench', 1, %s, %s, %s)",
+            "insert into kb_sources (id, tenant_id, uri, name, current_version, last_checked_at, created_at,"
+            " updated_at) values (%s, %s, %s, 'bench', 1, %s, %s, %s)",
             (source, tenant, f"http://{source}.example.com/", NOW, NOW, NOW),
         )
         cursor.execute(
-            "insert into kb_versions (source_id, version, tenant_id, system_time, content_hash, final_url, character_count,"
-            " chunk_count, extractor_version, chunker_version, secret_rules_version, fetched_at)"
+            "insert into kb_versions (source_id, version, tenant_id, system_time, content_hash, final_url,"
+            " character_count, chunk_count, extractor_version, chunker_version, secret_rules_version, fetched_at)"
             " values (%s, 1, %s, tstzrange(%s, null), 'x', 'x', 1, %s, 1, 1, 1, %s)",
             (source, tenant, NOW, chunks, NOW),
         )
         statement = (
-            "copy kb_chunks (tenant_id, source_id, chunk_id, chunk_index, overlap, text, content_hash, embedding_model, embedding,"
-            " system_time) from stdin"
+            "copy kb_chunks (tenant_id, source_id, chunk_id, chunk_index, overlap, text, content_hash,"
+            " embedding_model, embedding, system_time) from stdin"
         )
         with cursor.copy(statement) as copy:
             for number in range(chunks):

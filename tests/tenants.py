@@ -62,7 +62,7 @@ class HashEmbedder:
         for word in text.lower().split():
             vector[int.from_bytes(hashlib.sha256(word.strip(".,:").encode()).digest()[:4], "big") % self.dimension] += 1
         length = sum(value * value for value in vector) ** 0.5 or 1.0
-        return [value / length for value in vector] if any(vector) else [1.0] + vector[1:]
+        return [value / length for value in vector] if any(vector) else [1.0, *vector[1:]]
 
 
 @dataclass

@@ -12,8 +12,12 @@ from tests.integration import rows
 from tests.integration.cycle import Cycle
 from tests.tenants import Deployment, Tenant
 
+BAD_BYTES = base64.b64encode(b"good words, then \xff bad ones " * 9).decode()
 NOTE = "The boiler in the north cellar needs its filter cleaned every second Monday of the month."
-DOCUMENT = "# Boiler handbook\n\nThe boiler in the north cellar is serviced twice a year by two people from the plant, who log it."
+DOCUMENT = (
+    "# Boiler handbook\n\nThe boiler in the north cellar is serviced twice a year by two people from the plant, "
+    "who log it."
+)
 
 
 @pytest.fixture
@@ -47,8 +51,10 @@ def test_a_note_is_remembered_and_found_with_its_origins_policy(cycle: Cycle, ac
 
 @pytest.mark.parametrize(
     ("body", "status", "code", "field"),
-    [({"text": "two words"}, 422, "too_short", "text"), ({"text": "a\x00b and more words here"}, 422, "damaged_text", "text"),
-     ({"text": NOTE, "sensitivity": "top"}, 422, "invalid_field", "sensitivity"), ({"text": ""}, 422, "invalid_field", "text"),
+    [({"text": "two words"}, 422, "too_short", "text"),
+     ({"text": "a\x00b and more words here"}, 422, "damaged_text", "text"),
+     ({"text": NOTE, "sensitivity": "top"}, 422, "invalid_field", "sensitivity"),
+     ({"text": ""}, 422, "invalid_field", "text"),
      ({"text": NOTE, "tenant_id": "x"}, 422, "invalid_field", "tenant_id"), ({}, 422, "invalid_field", "text")],
 )  # fmt: skip
 def test_a_note_that_does_not_pass_saves_nothing(
@@ -62,7 +68,8 @@ def test_a_note_that_does_not_pass_saves_nothing(
 
 @pytest.mark.parametrize(
     "body",
-    [{"text": DOCUMENT, "content_type": "text/markdown"}, {"text": f"<title>t</title><p>{DOCUMENT}</p>", "content_type": "text/html"},
+    [{"text": DOCUMENT, "content_type": "text/markdown"},
+     {"text": f"<title>t</title><p>{DOCUMENT}</p>", "content_type": "text/html"},
      {"content_base64": base64.b64encode(DOCUMENT.encode()).decode()}],
 )  # fmt: skip
 def test_a_document_of_each_type_is_remembered(cycle: Cycle, acme: Tenant, body: dict[str, Any]) -> None:
@@ -74,7 +81,7 @@ def test_a_document_of_each_type_is_remembered(cycle: Cycle, acme: Tenant, body:
 
 @pytest.mark.parametrize(
     ("body", "code"),
-    [({"content_base64": "!!"}, "invalid_field"), ({"content_base64": base64.b64encode(b"good words, then \xff bad ones " * 9).decode()}, "damaged_text"),
+    [({"content_base64": "!!"}, "invalid_field"), ({"content_base64": BAD_BYTES}, "damaged_text"),
      ({"content_base64": base64.b64encode(b"\x89PNG\r\n").decode(), "content_type": "image/png"}, "unsupported_type"),
      ({"text": DOCUMENT, "content_base64": "eA=="}, "invalid_field"), ({"text": "short"}, "too_short"),
      ({"text": "x" * (2 * 1024 * 1024 + 1)}, "payload_too_large")],

@@ -88,7 +88,8 @@ def test_one_tenants_thousand_events_do_not_starve_anothers_one(deployment: Depl
     rows.sql(
         deployment,
         """with s as (insert into kb_sources (tenant_id, uri, name, created_at, updated_at)
-                      select %s, 'http://big.example.com/' || n, 'n', %s, %s from generate_series(1, 1000) n returning id)
+                      select %s, 'http://big.example.com/' || n, 'n', %s, %s from generate_series(1, 1000) n
+                      returning id)
            insert into kb_events (tenant_id, source_id, night, available_at, approved_at, source_generation, created_at)
            select %s, id, false, %s, %s, 1, %s from s""",
         *(big.id, DAY, DAY, big.id, DAY, DAY, DAY),
@@ -172,7 +173,8 @@ def test_a_lease_that_ran_out_comes_back_and_ends_after_five(deployment: Deploym
         assert tick(deployment, now) == [str(event.id)], f"lease {lease}"
         rows.sql(
             deployment,
-            "update kb_events set state = 'running', leases = leases + 1, lease_token = gen_random_uuid(), lease_until = %s",
+            "update kb_events set state = 'running', leases = leases + 1, lease_token = gen_random_uuid(),"
+            " lease_until = %s",
             now + timedelta(seconds=150),
         )
         assert tick(deployment, now + timedelta(seconds=149)) == []

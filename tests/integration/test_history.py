@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import psycopg
@@ -95,7 +96,7 @@ def play(cycle: Cycle, acme: Any, source: Any, what: str, number: int) -> None:
 
 def assert_ranges_are_whole(cycle: Cycle, source: Any) -> None:
     ranges = [version["system_time"] for version in cycle.versions(source)]
-    for earlier, later in zip(ranges, ranges[1:], strict=False):
+    for earlier, later in pairwise(ranges):
         assert earlier.upper == later.lower
     assert [one for one in ranges if one.upper is None] == ranges[-1:]
 
@@ -109,6 +110,6 @@ def test_overlapping_versions_are_refused_by_the_database_itself(deployment: Dep
     with pytest.raises(psycopg.errors.ExclusionViolation):
         rows.sql(
             deployment,
-            "insert into kb_versions select (jsonb_populate_record(v, jsonb_build_object('version', 2, 'event_id', null))).* "
-            "from kb_versions v",
+            "insert into kb_versions select "
+            "(jsonb_populate_record(v, jsonb_build_object('version', 2, 'event_id', null))).* from kb_versions v",
         )
