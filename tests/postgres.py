@@ -66,7 +66,7 @@ class TestServer:
                 "do $$ begin create role larder_owner login createrole; "
                 "exception when duplicate_object then null; end $$"
             )
-            if connection.execute("select from pg_database where datname = 'larder_template'").fetchone():
+            if connection.execute("select 1 from pg_database where datname = 'larder_template'").fetchone():
                 return
             for name, value in (("fsync", "off"), ("synchronous_commit", "off"), ("full_page_writes", "off")):
                 connection.execute(f"alter system set {name} = {value}")  # a test database need not survive a power cut
