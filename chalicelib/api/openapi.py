@@ -16,6 +16,9 @@ _SECURITY: dict[str, list[dict[str, list[str]]]] = {
     "open": [],
     "read": [{"apiToken": []}],
     "write": [{"apiToken": [], "adminToken": []}],
+    "consumer": [{"consumerToken": []}],
+    "widget": [{"widgetToken": []}],
+    "signed": [{"signature": []}],
 }
 
 
@@ -34,6 +37,9 @@ def document(resources: Sequence[Resource]) -> dict[str, Any]:
             "securitySchemes": {
                 "apiToken": {"type": "http", "scheme": "bearer"},
                 "adminToken": {"type": "apiKey", "in": "header", "name": "X-Admin-Token"},
+                "consumerToken": {"type": "http", "scheme": "bearer"},
+                "widgetToken": {"type": "http", "scheme": "bearer"},
+                "signature": {"type": "apiKey", "in": "header", "name": "X-Larder-Signature"},
             },
         },
     }
@@ -89,9 +95,13 @@ def _operation(route: Route) -> dict[str, Any]:
 
 def _path_parameters(route: Route) -> list[dict[str, Any]]:
     return [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "format": "uuid"}}
+        {"name": name, "in": "path", "required": True, "schema": _part_schema(name)}
         for name in re.findall(r"{(\w+)}", route.path)
     ]
+
+
+def _part_schema(name: str) -> dict[str, str]:
+    return {"type": "string", "format": "uuid"} if name.endswith("_id") else {"type": "string"}
 
 
 def _query_parameters(route: Route) -> list[dict[str, Any]]:

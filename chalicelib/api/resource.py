@@ -20,8 +20,9 @@ from chalicelib.services.outside import Outside
 from chalicelib.services.tokens import Principal
 from chalicelib.telemetry import logger
 
-Access = Literal["open", "read", "write"]
-"""Who may call: anybody, an API token, an API token with an admin token of the same tenant."""
+Access = Literal["open", "read", "write", "consumer", "widget", "signed"]
+"""Who may call: anybody, an API token, an API token with an admin token of the same tenant; an agent or assistant, a
+widget, a broker with its registration's secret (spec 3)."""
 
 Content = type[BaseModel] | str | None
 """What an answer holds: a model, a text of this media type, or (None) any JSON object."""
@@ -61,7 +62,7 @@ QueryT = TypeVar("QueryT", bound=Query)
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[BodyT, QueryT]):
-    """One request, checked: who asks, when, what for. ``ids`` are the UUIDs of the path by name."""
+    """One request, checked: who asks, when, what for. ``ids`` are the UUIDs of the path, ``words`` its other parts."""
 
     outside: Outside
     who: Principal
@@ -71,6 +72,7 @@ class Call(Generic[BodyT, QueryT]):
     body: BodyT
     query: QueryT
     if_match: str | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,8 @@ class Answer:
 
 
 Handler = Callable[[Call[Any, Any]], Answer]
+Serve = Callable[["Route", Any, Mapping[str, str], str], Response]
+"""(route, framework's request, parts of the path, correlation id) → response; it may raise anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +107,14 @@ class Route:
 
 
 class Resource:
-    """Routes of one noun. ``blueprint`` is registered with the app; ``routes`` document themselves."""
+    """Routes of one noun. ``blueprint`` is registered with the app; ``routes`` document themselves.
 
-    def __init__(self, name: str) -> None:
+    ``serve`` stands for those who come with something else than the API's own tokens.
+    """
+
+    def __init__(self, name: str, serve: Serve | None = None) -> None:
         self.name = name
+        self._serve = serve or _serve
         self.blueprint = Blueprint(f"chalicelib.api.{name}")
         self.routes: list[Route] = []
 
@@ -143,7 +151,7 @@ class Resource:
             correlation_id = str(request.context.get("requestId") or "")
             logger.set_correlation_id(correlation_id)
             try:
-                response = _serve(route, request, path, correlation_id)
+                response = self._serve(route, request, path, correlation_id)
             except Exception as error:
                 response = problem.response_of(error)
             response.headers |= {"Cache-Control": "private, no-store", "X-Correlation-Id": correlation_id}
@@ -155,20 +163,27 @@ class Resource:
 
 
 def _serve(route: Route, request: Any, path: Mapping[str, str], correlation_id: str) -> Response:
-    now = datetime.now(UTC)
     outside = bootstrap.outside()
     who = _principal(outside, route, request.headers)
     if who is not None and not route.while_disabled and not (outside.settings.enable_kb and who.tenant_enabled):
         raise Conflict("the knowledge base is switched off", code="kb_disabled")
+    return respond(route, request, path, correlation_id, outside=outside, who=who)
+
+
+def respond(
+    route: Route, request: Any, path: Mapping[str, str], correlation_id: str, *, outside: Outside, who: Any
+) -> Response:
+    """Check the request, hand it to the route's handler, and send what it answers. ``who`` has been let in."""
     call: Call[Any, Any] = Call(
         outside=outside,
         who=cast(Principal, who),
-        now=now,
+        now=datetime.now(UTC),
         correlation_id=correlation_id,
-        ids={name: _uuid(name, path[name]) for name in re.findall(r"{(\w+)}", route.path)},
+        ids={name: _uuid(name, path[name]) for name in re.findall(r"{(\w+_id)}", route.path)},
         body=_checked(route.body, _body(route, request)),
         query=_checked(route.query, _parameters(request)),
         if_match=request.headers.get("if-match"),
+        words={name: path[name] for name in re.findall(r"{(\w+)}", route.path) if not name.endswith("_id")},
     )
     answer = route.handler(call)
     content = answer.body.model_dump(mode="json") if isinstance(answer.body, BaseModel) else answer.body
@@ -178,13 +193,14 @@ def _serve(route: Route, request: Any, path: Mapping[str, str], correlation_id: 
 def _principal(outside: Outside, route: Route, headers: Mapping[str, str]) -> Principal | None:
     if route.access == "open":
         return None
+    admin = headers.get("x-admin-token")
+    return tokens.authenticate(outside.database, bearer_of(headers), admin, admin_needed=route.access == "write")
+
+
+def bearer_of(headers: Mapping[str, str]) -> str | None:
+    """The token of an Authorization header (RFC 6750), if that is what it holds."""
     scheme, _, bearer = headers.get("authorization", "").partition(" ")
-    return tokens.authenticate(
-        outside.database,
-        bearer.strip() if scheme.lower() == "bearer" else None,
-        headers.get("x-admin-token"),
-        admin_needed=route.access == "write",
-    )
+    return bearer.strip() if scheme.lower() == "bearer" else None
 
 
 def _body(route: Route, request: Any) -> Any:
