@@ -240,60 +240,28 @@ class Search(TypedDict):
     degraded: str | None
 
 
-class FirewallMode(TypedDict):
-    """The tenant's own mode, and the one that counts."""
+class Extract(TypedDict):
+    """One extract. ``trust`` is on the pack's scale (0 to 1), ``provenance_trust`` on the text's own (0 to 100)."""
 
-    mode: str | None
-    effective: str
-
-
-class SourcePolicy(TypedDict):
-    """A source's policy with its digest, which is also the ETag."""
-
-    source_id: str
-    published: bool
-    policy: dict[str, Any]
-    policy_digest: str
-
-
-class ChunkPolicy(TypedDict):
-    """What counts for a chunk, and what was said of its text alone."""
-
+    extract: int
     chunk_id: str
     source_id: str
-    policy: dict[str, Any]
+    source_name: str
+    source_uri: str
+    version: int
+    fetched_at: str
+    stale: bool
+    trust: float
+    provenance_trust: int
     policy_digest: str
-    own: dict[str, Any] | None
+    policy_warning: str | None
+    proof: Proof
 
 
-class Evaluation(TypedDict):
-    """One decision of the firewall."""
+class Pack(TypedDict):
+    """Evidence for a prompt and its manifest; ``left_out`` says why there is none of the knowledge base."""
 
-    id: str
-    evaluated_at: str
-    chunk_id: str
-    source_id: str
-    version: int | None
-    role: str
-    purpose: str
-    operator: str
-    trace_id: str
-    decision: str
-    reason: str
-    policy_digest: str
-    mode: str
-
-
-class Verification(TypedDict):
-    """What of the record was looked at, and what was wrong with it."""
-
-    ok: bool
-    segments: int
-    rows: int
-    faults: list[dict[str, Any]]
-
-
-class ProofVerdict(TypedDict):
-    """Whether a proof is ours and unchanged."""
-
-    valid: bool
+    text: str
+    manifest: list[Extract]
+    left_out: str | None
+    degraded: str | None

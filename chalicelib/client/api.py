@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from chalicelib.client.firewall import FirewallRoutes
+from chalicelib.client.memory import MemoryRoutes
 from chalicelib.client.service import ServiceRoutes
 from chalicelib.client.sources import SourceRoutes
 from chalicelib.client.transport import Transport
 from chalicelib.client.work import WorkRoutes
 
 
-class Client(ServiceRoutes, SourceRoutes, WorkRoutes, FirewallRoutes):
+class Client(ServiceRoutes, SourceRoutes, WorkRoutes, FirewallRoutes, MemoryRoutes):
     """A tenant's view of one deployment.
 
     Every method raises ApiProblem for what the API refuses and Unreachable where no answer comes. Reads need the API

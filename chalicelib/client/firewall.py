@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from chalicelib.client import answers
+from chalicelib.client import memory_answers as answers
+from chalicelib.client.answers import Page
 from chalicelib.client.routes import Routes, every, instant, segment
 
 
@@ -60,11 +61,11 @@ class FirewallRoutes(Routes):
         role: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-    ) -> answers.Page[answers.Evaluation]:
+    ) -> Page[answers.Evaluation]:
         """One page of decisions, oldest first; by default of the last 30 days."""
         query = _filters(since, until, decision, chunk_id, role) | {"limit": limit, "cursor": cursor}
         path = "/v1/memory/firewall/evaluations"
-        return self._get(answers.Page[answers.Evaluation], path, query, as_admin=True)
+        return self._get(Page[answers.Evaluation], path, query, as_admin=True)
 
     def iter_evaluations(
         self,

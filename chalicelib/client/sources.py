@@ -108,3 +108,10 @@ class SourceRoutes(Routes):
             query=query, limit=limit, mode=mode, at=instant(at), source_ids=ids, role=role, purpose=purpose
         )
         return self._ask(answers.Search, "/v1/kb/search", question)
+
+    def context_pack(
+        self, query: str, max_chars: int, *, role: str | None = None, purpose: str | None = None
+    ) -> answers.Pack:
+        """Evidence for a prompt of at most ``max_chars`` (500 to 100 000), fenced and labelled as untrusted."""
+        question = given(query=query, max_chars=max_chars, role=role, purpose=purpose)
+        return self._ask(answers.Pack, "/v1/context-pack", question)

@@ -17,6 +17,8 @@ from tests.tenants import Deployment, Tenant
 
 _numbers = itertools.count()
 
+MORE = "Whoever takes something from the cellar writes it on the list beside the door, with the date and two initials."
+
 
 @pytest.fixture
 def acme(live: Deployment) -> Tenant:
@@ -150,12 +152,34 @@ def test_a_hit_carries_a_proof_and_its_chunk_can_be_judged(client: Client, live:
     assert client.verify_proof(hit["proof"]) == {"valid": True}
     assert client.verify_proof({**hit["proof"], "decision": "block_expired"}) == {"valid": False}
     assert [one["chunk_id"] for one in client.iter_evaluations(chunk_id=hit["chunk_id"])] == [hit["chunk_id"]]
+    pack = client.context_pack("heather honey", 2000)
+    assert (pack["manifest"], pack["left_out"] is None) == ([], False)
     refuted = client.validate_chunk(hit["chunk_id"], "refuted", "the shop has closed")
     assert client.show_chunk_policy(hit["chunk_id"]) == refuted
     assert client.search_kb("heather honey")["hits"] == []
     client.validate_chunk(hit["chunk_id"], "unverified")
     assert client.set_chunk_policy(hit["chunk_id"], {"sensitivity": "internal"})["own"] is not None
     assert client.show_text(source["id"])["withheld"] == 0
+
+
+def test_a_note_is_remembered_or_kept_aside_and_decided_on(client: Client) -> None:
+    noted = client.remember_note(f"The key of the cellar hangs behind the flour. {MORE}", title="Key")
+    assert noted["outcome"] == "stored"
+    bell = f"# Bell\n\nRing it twice for the cellar. {MORE}".encode()
+    assert client.remember_document(bell, "text/markdown")["outcome"] == "stored"
+    assert client.change_deny_patterns(add=["project heather"]) == {"patterns": ["project heather"]}
+    assert client.list_deny_patterns() == {"patterns": ["project heather"]}
+    first, second = (client.remember_note(f"All about project heather, part {part}. {MORE}") for part in "AB")
+    assert [held["id"] for held in client.iter_quarantine()] == [first["quarantine_id"], second["quarantine_id"]]
+    assert client.drop_quarantined(str(first["quarantine_id"])) == {}
+    assert client.release_quarantined(str(second["quarantine_id"]))["state"] == "pending"
+    assert client.list_quarantine()["items"] == []
+    assert client.change_deny_patterns(remove=["project heather"]) == {"patterns": []}
+    with pytest.raises(ApiProblem) as raised:
+        client.forget_chunk(str(uuid4()))
+    assert raised.value.status == 404
+    for event in client.iter_events(state="pending"):
+        client.cancel_event(event["event_id"])  # another test works off what is due
 
 
 def test_operations_are_done_or_refused_with_a_code(url: str) -> None:

@@ -153,3 +153,12 @@ def test_a_policy_is_sent_as_given_with_its_nulls_and_its_condition() -> None:
     assert server.asked[0].json == {"permitted_roles": None, "allowed_purposes": []}
     assert server.asked[0].headers["If-Match"] == '"d"'
     assert server.asked[1].json == {"mode": None}
+
+
+def test_a_document_is_sent_as_text_or_as_base64() -> None:
+    with serving(as_json({"outcome": "stored"})) as server:
+        client = Client(server.url, "t", "a")
+        client.remember_document("# A", "text/markdown", policy={"permitted_roles": None})
+        client.remember_document(b"%PDF\xff", "application/pdf", title="A")
+    assert server.asked[0].json == {"content_type": "text/markdown", "text": "# A", "permitted_roles": None}
+    assert server.asked[1].json == {"title": "A", "content_type": "application/pdf", "content_base64": "JVBERv8="}
