@@ -21,7 +21,7 @@ TRICKY = st.text(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(TRICKY | st.text(max_size=40))
 @example("a" + "\n" * 30 + " \n" * 10 + "b")
 @example("\u061c\u200c")  # a joiner behind what goes itself
@@ -33,7 +33,7 @@ def test_cleaning_a_clean_text_changes_nothing(text: str) -> None:
     assert clean_text(once.text) == Cleaned(once.text, 0)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(TRICKY)
 def test_a_clean_text_can_be_stored_and_is_nfc(text: str) -> None:
     cleaned = clean_text(text).text
@@ -105,7 +105,7 @@ def test_texts_that_differ_in_damage_alone_are_equal_after_cleaning() -> None:
     assert clean_text("a\x00") == clean_text("a")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text(st.sampled_from("a\u0301\u0316\u0345\u0344\u0f73\u0f71"), min_size=33, max_size=200))
 def test_long_runs_of_marks_normalise_like_short_ones(text: str) -> None:
     assert nfc(text) == unicodedata.normalize("NFC", text)

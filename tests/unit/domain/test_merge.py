@@ -62,7 +62,7 @@ _BATCHES = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(_BATCHES, st.integers(1, 8))
 def test_nothing_is_lost_doubled_or_out_of_its_priority(
     given_batches: list[tuple[int, bool, list[float | None]]], limit: int

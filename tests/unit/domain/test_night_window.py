@@ -19,7 +19,7 @@ from chalicelib.domain.night_window import (
     zone_or_utc,
 )
 
-modest = settings(max_examples=50, deadline=None)
+modest = settings(max_examples=30, deadline=None)
 
 DAY, HOUR, MINUTE = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)
 
@@ -313,7 +313,7 @@ def watched(window: NightSettings, begin: datetime, end: datetime) -> list[tuple
 
 
 @given(moments(first_year=1975))  # since then every offset is of whole minutes
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_a_watchman_who_looks_at_the_clock_each_minute_sees_the_same_nights(
     moment: tuple[NightSettings, datetime],
 ) -> None:

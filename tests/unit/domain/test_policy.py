@@ -62,7 +62,7 @@ def test_only_confidential_and_restricted_have_default_purposes() -> None:
     assert [tier_purposes(tier) for tier in TIERS] == [None, None, *[frozenset({"operational", "audit_review"})] * 2]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(policies, policies, requests)
 def test_the_strictest_of_two_lets_nothing_through_that_one_of_them_blocks(
     one: Policy, other: Policy, request: Request

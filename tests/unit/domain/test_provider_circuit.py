@@ -147,7 +147,7 @@ def test_a_success_that_was_admitted_before_a_stop_does_not_lift_it() -> None:
     assert succeeded(fail(circuit, *[CONTRACT] * 3), permit).stopped
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from([None, *FailureClass]), st.integers(0, 1000), st.integers(0, 7200)), max_size=40)
 )

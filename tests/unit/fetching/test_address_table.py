@@ -58,7 +58,7 @@ def test_at_every_edge_of_the_table_the_longest_matching_row_decides() -> None:
             assert verdict.reason == expected, address
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(IPV4 | IPV6)
 def test_whatever_the_standard_library_calls_special_is_not_public(ip: IPv4Address | IPv6Address) -> None:
     flags = ip.is_private, ip.is_loopback, ip.is_link_local, ip.is_multicast, ip.is_reserved, ip.is_unspecified
@@ -67,7 +67,7 @@ def test_whatever_the_standard_library_calls_special_is_not_public(ip: IPv4Addre
         assert classify_address(str(ip)).classes
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(IPV4)
 def test_an_address_that_carries_an_ipv4_address_is_never_judged_milder_than_it(inner: IPv4Address) -> None:
     number = int(inner)
@@ -94,7 +94,7 @@ def test_a_mapped_or_nat64_address_of_a_public_one_is_public() -> None:
     assert not classify_address("64:ff9b::101:101").classes
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(IPV6)
 def test_outside_global_unicast_only_mapped_and_nat64_can_be_public(ip: IPv6Address) -> None:
     if (
@@ -105,7 +105,7 @@ def test_outside_global_unicast_only_mapped_and_nat64_can_be_public(ip: IPv6Addr
         assert classify_address(str(ip)).classes
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.text() | st.none() | st.integers() | st.binary())
 def test_what_is_no_address_is_blocked_and_nothing_is_raised(text: object) -> None:
     try:

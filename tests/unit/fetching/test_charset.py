@@ -142,7 +142,7 @@ def test_plain_text_without_a_label_is_utf8_and_nothing_else() -> None:
     assert decode(b"caf\xe9", "text/plain; charset=iso-8859-1", is_html=False).text == "café"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.binary(max_size=80),
     st.sampled_from(

@@ -198,7 +198,7 @@ PIECES = (
 MARKUP = st.lists(st.sampled_from(PIECES.split("|")), max_size=25).map(lambda parts: "".join(parts).encode())
 
 
-@settings(max_examples=400, deadline=None)  # a PDF starts a process
+@settings(max_examples=120, deadline=None)
 @given(st.binary(max_size=60) | MARKUP, st.sampled_from(CONTENT_TYPES), st.booleans())
 @example(b"<html xmlns='x'><![CDATA[<![CDATA[]]>", "application/xhtml+xml", False)
 def test_any_bytes_give_clean_text_or_an_extraction_error(body: bytes, kind: str | None, keep_hidden: bool) -> None:

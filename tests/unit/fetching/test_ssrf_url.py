@@ -209,7 +209,7 @@ def test_an_allowed_domain_allows_itself_and_what_lies_below(url: str, allowed: 
     assert reason == (None if allowed else Reason.DOMAIN)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @example("http://xn--0000000000000000000000000000000000.com")
 @example("http://\u06dd.com")
 @given(st.text() | st.text().map("http://{}".format) | st.text().map("http://a.example/{}".format))
@@ -224,7 +224,7 @@ def test_a_text_is_a_url_or_a_refusal_and_never_another_error(text: str) -> None
     assert parse_url(target.url) == target if len(target.url) <= 2_048 else True
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.text())
 def test_an_allowlist_is_domains_or_a_value_error(text: str) -> None:
     try:
