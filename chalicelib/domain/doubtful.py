@@ -1,88 +1,90 @@
 """Whether a fetched text looks like no document: then the old version stays and a person is asked (spec 1.1).
 
-Every sign counts only in a short text, so that an article about login pages, challenges or error 404 is no doubt.
+A false alarm costs a person a glance, a miss puts an error page in the place of a document. Signs count only in a text
+that is short or has little prose, so that an article about logins, challenges or error 404 is what it is. Lengths are
+bytes of UTF-8: so a Chinese character weighs about what it says.
 """
 
 from __future__ import annotations
 
 import re
-from enum import StrEnum
 from urllib.parse import urlsplit
 
+from chalicelib.domain.doubt_signs import FORM, LOGIN, SIGNS, Doubt
+
+SHORT = 2000  # what is longer has something to say of its own
+LONG = 6000  # a page with the site's menus around it
+LITTLE_PROSE = 800
+PROSE_LINE = 100  # a line of so many bytes is prose; menus, forms and buttons have shorter ones
+TOP_LINES = 5
+LIMITS = {Doubt.NEEDS_SCRIPT: 400, Doubt.PLACEHOLDER: LONG}
+
 SUBSTANTIAL = 200  # characters: a shorter text may shrink as it likes
-SHRUNK = 1 / 3
-SHORT = 1500  # characters: what is longer has something to say of its own
+SHRUNK_BELOW = 1 / 3
+STILL_THERE = 4 / 5  # menus alone may be more than half of a page
 
-
-class Doubt(StrEnum):
-    """Why a text is kept aside."""
-
-    MOVED_SITE = "moved_site"
-    BOT_CHALLENGE = "bot_challenge"
-    CAPTIVE_PORTAL = "captive_portal"
-    SOFT_404 = "soft_404"
-    ERROR_PAGE = "error_page"
-    MAINTENANCE = "maintenance"
-    PARKED_DOMAIN = "parked_domain"
-    LOGIN_PAGE = "login_page"
-    SHRUNK = "shrunk"
-
-
-def _any(*phrases: str) -> re.Pattern[str]:
-    return re.compile("|".join(phrases), re.IGNORECASE)
-
-
-_SIGNS: dict[Doubt, re.Pattern[str]] = {
-    Doubt.BOT_CHALLENGE: _any(
-        r"just a moment\.\.\.|checking (?:if the site connection is secure|your browser)|verify(?:ing)? (?:that )?you are"
-        r" (?:a )?human|enable javascript and cookies to continue|pardon our interruption|ddos-guard"
-        r"|attention required! \| cloudflare|reference #\s?[0-9a-f]+\.|incapsula incident|press & hold to confirm",
-    ),
-    Doubt.CAPTIVE_PORTAL: _any(r"log ?in to (?:this|the) network|captive portal|guest wi-?fi"),
-    Doubt.SOFT_404: _any(
-        r"\A\W*(?:error\W+)?404\b|page (?:was |could )?not (?:be )?found|page (?:doesn|does no)['’]?t exist"
-        r"|seite (?:wurde )?nicht gefunden|p[áa]gina no encontrada|page (?:introuvable|non trouvée)|pagina non trovata"
-        r"|p[áa]gina não encontrada|страница не найдена|ページが見つかりません|页面不存在|pagina niet gevonden",
-    ),
-    Doubt.ERROR_PAGE: _any(
-        r"\A\W*(?:5\d\d\W+)?internal server error|database (?:connection )?error|error establishing a database connection"
-        r"|bad gateway|service unavailable|fatal error: |apache2 (?:debian|ubuntu) default page|welcome to nginx!",
-    ),
-    Doubt.MAINTENANCE: _any(
-        r"we['’]ll be (?:right )?back|(?:down|closed|unavailable) for (?:scheduled )?maintenance|under maintenance"
-        r"|wartungsarbeiten|en maintenance|en mantenimiento",
-    ),
-    Doubt.PARKED_DOMAIN: _any(
-        r"domain (?:name )?(?:is|may be) (?:parked|for sale)|buy this domain|parked (?:free|domain)"
-    ),
-}
-_LOGIN = _any(r"\b(?:sign|log) ?in\b|anmelden|se connecter|iniciar sesi[óo]n|accedi\b|inloggen|войти|ログイン|登录")
-_PASSWORD = _any(r"password|passwort|kennwort|mot de passe|contraseña|senha|wachtwoord|пароль|パスワード|密码")
+_TITLE_PARTS = re.compile(r"\s+[|–—·•»›:/-]+\s+|: |\s*\|\s*")
+_SHARED_SUFFIX = re.compile(
+    r"\.(?:(?:ac|co|com|edu|gob|gov|go|gouv|ne|net|nom|or|org)\.[a-z]{2}"
+    r"|(?:github|gitlab|readthedocs)\.io|(?:netlify|vercel|web|fly)\.(?:app|dev)|pages\.dev|(?:blogspot|wordpress|herokuapp)\.com"
+    r"|(?:amazonaws|cloudfront|azurewebsites|firebaseapp)\.(?:com|net))\Z"
+)
 
 
 def find_doubt(
     text: str, *, title: str | None, previous_text: str | None, source_url: str, final_url: str
 ) -> str | None:
-    """Return the `Doubt` that the text raises, None if it may be published.
+    """Return a word of `Doubt` if the text had better be looked at, None if it may be published.
 
-    ``previous_text`` is the current version's (None on a first fetch); ``final_url`` is where redirects ended.
+    ``previous_text`` is the current version's, None on a first fetch; ``final_url`` is where the redirects ended. A
+    text that still has most of what the page said, line by line, is that page, whatever it says besides.
     """
+    if previous_text and _share_kept(previous_text, text) >= STILL_THERE:
+        return None
     if _site(source_url) != _site(final_url):
-        return Doubt.MOVED_SITE
-    if len(text) < SHORT:
-        for doubt, sign in _SIGNS.items():
-            if sign.search(title or "") or sign.search(text):
-                return doubt
-        if _LOGIN.search(text) and _PASSWORD.search(text):
-            return Doubt.LOGIN_PAGE
-    if previous_text and len(previous_text) >= SUBSTANTIAL and len(text) < len(previous_text) * SHRUNK:
-        return Doubt.SHRUNK
+        return Doubt.MOVED_SITE.value
+    doubt = _sign(text, title)
+    if doubt is not None and not (previous_text and _sign(previous_text, None) is doubt):
+        return doubt.value
+    if previous_text and len(previous_text) >= SUBSTANTIAL and len(text) < len(previous_text) * SHRUNK_BELOW:
+        return Doubt.SHRUNK.value
     return None
 
 
+def _sign(text: str, title: str | None) -> Doubt | None:
+    """The first doubt that the text itself raises."""
+    size = len(text.encode())
+    lines = [line for line in text.split("\n") if line.strip()]
+    prose = sum(len(line.encode()) for line in lines if len(line.encode()) >= PROSE_LINE)
+    if size > LONG:
+        return None
+    headline = "\n".join(_TITLE_PARTS.split(title or ""))
+    top = "\n".join(lines[:TOP_LINES])
+    for doubt, signs in SIGNS.items():
+        if size <= LIMITS.get(doubt, SHORT) and (signs.lines.search(top) or signs.sentences.search(text)):
+            return doubt
+        if prose <= LITTLE_PROSE and doubt not in LIMITS and signs.lines.search(headline):
+            return doubt
+    return Doubt.LOGIN_PAGE if prose <= LITTLE_PROSE and _is_login(text, headline, size) else None
+
+
+def _is_login(text: str, headline: str, size: int) -> bool:
+    fields = {field for field, line in FORM.items() if line.search(text)}
+    if LOGIN.search(headline):
+        return "password" in fields or len(fields) >= 2
+    return size <= SHORT and LOGIN.search(text) is not None and len(fields) >= (2 if "password" in fields else 3)
+
+
+def _share_kept(previous: str, text: str) -> float:
+    """How much of the previous text still stands, counted in whole lines."""
+    there = set(text.split("\n"))
+    lines = previous.split("\n")
+    return sum(len(line) for line in lines if line in there) / max(1, sum(map(len, lines)))
+
+
 def _site(url: str) -> str:
-    """Return the last two labels of the host, roughly what one owner registers; an address is a site of its own."""
+    """What one owner registers, roughly: the last two labels of the host, or three where two are shared by many."""
     host = (urlsplit(url).hostname or "").rstrip(".")
-    if ":" in host or host.replace(".", "").isdigit():
+    if ":" in host or re.fullmatch(r"[\d.]+", host):
         return host
-    return ".".join(host.split(".")[-2:])
+    return ".".join(host.split(".")[-3 if _SHARED_SUFFIX.search(f".{host}") else -2 :])
