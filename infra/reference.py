@@ -19,7 +19,14 @@ from chalicelib.settings import VARIABLES
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 NOTE = "<!-- written by `python -m infra.reference` -->\n"
-_TOKENS = {"open": "none", "read": "API token", "write": "API token and admin token"}
+_TOKENS = {
+    "open": "none",
+    "read": "API token",
+    "write": "API token and admin token",
+    "consumer": "agent or assistant token",
+    "widget": "widget token, but for a preflight",
+    "signed": "signature, but for reading capabilities",
+}
 
 
 def pages() -> dict[str, str]:

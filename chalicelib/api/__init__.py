@@ -8,16 +8,21 @@ from chalicelib.api.resource import Resource
 def resources() -> list[Resource]:
     """Every resource of the API, in the order in which it is documented."""
     from chalicelib.api import (
+        assistants,
         context,
         events,
         firewall,
         health,
         history,
+        knowledge,
         memory,
+        own_provider,
+        providers,
         search,
         settings,
         sources,
         suggestions,
+        widget,
     )
 
     return [
@@ -30,5 +35,10 @@ def resources() -> list[Resource]:
         context.context,
         firewall.firewall,
         memory.memory,
+        providers.providers,
+        assistants.assistants,
+        knowledge.knowledge,
+        widget.widget,
+        own_provider.own_provider,
         health.health,
     ]

@@ -84,7 +84,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-Handler = Callable[[Call[Any, Any]], Answer]
+Handler = Callable[[Any], Answer]
 Serve = Callable[["Route", Any, Mapping[str, str], str], Response]
 """(route, framework's request, parts of the path, correlation id) → response; it may raise anything."""
 
@@ -163,21 +163,29 @@ class Resource:
 
 
 def _serve(route: Route, request: Any, path: Mapping[str, str], correlation_id: str) -> Response:
+    now = datetime.now(UTC)
     outside = bootstrap.outside()
     who = _principal(outside, route, request.headers)
     if who is not None and not route.while_disabled and not (outside.settings.enable_kb and who.tenant_enabled):
         raise Conflict("the knowledge base is switched off", code="kb_disabled")
-    return respond(route, request, path, correlation_id, outside=outside, who=who)
+    return respond(route, request, path, correlation_id, outside=outside, who=who, now=now)
 
 
 def respond(
-    route: Route, request: Any, path: Mapping[str, str], correlation_id: str, *, outside: Outside, who: Any
+    route: Route,
+    request: Any,
+    path: Mapping[str, str],
+    correlation_id: str,
+    *,
+    outside: Outside,
+    who: Any,
+    now: datetime,
 ) -> Response:
     """Check the request, hand it to the route's handler, and send what it answers. ``who`` has been let in."""
     call: Call[Any, Any] = Call(
         outside=outside,
         who=cast(Principal, who),
-        now=datetime.now(UTC),
+        now=now,
         correlation_id=correlation_id,
         ids={name: _uuid(name, path[name]) for name in re.findall(r"{(\w+_id)}", route.path)},
         body=_checked(route.body, _body(route, request)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chalicelib.client.firewall import FirewallRoutes
+from chalicelib.client.knowledge import KnowledgeRoutes
 from chalicelib.client.memory import MemoryRoutes
 from chalicelib.client.service import ServiceRoutes
 from chalicelib.client.sources import SourceRoutes
@@ -10,7 +11,7 @@ from chalicelib.client.transport import Transport
 from chalicelib.client.work import WorkRoutes
 
 
-class Client(ServiceRoutes, SourceRoutes, WorkRoutes, FirewallRoutes, MemoryRoutes):
+class Client(ServiceRoutes, SourceRoutes, WorkRoutes, FirewallRoutes, MemoryRoutes, KnowledgeRoutes):
     """A tenant's view of one deployment.
 
     Every method raises ApiProblem for what the API refuses and Unreachable where no answer comes. Reads need the API

@@ -97,7 +97,14 @@ def test_security_names_a_scheme_and_a_write_needs_both_tokens() -> None:
     for route in routes():
         asked = DOCUMENT["paths"][route.path][route.method.lower()]["security"]
         assert all(set(alternative) <= schemes for alternative in asked)
-        wanted = {"open": [], "read": [{"apiToken"}], "write": [{"apiToken", "adminToken"}]}[route.access]
+        wanted = {
+            "open": [],
+            "read": [{"apiToken"}],
+            "write": [{"apiToken", "adminToken"}],
+            "consumer": [{"consumerToken"}],
+            "widget": [{"widgetToken"}],
+            "signed": [{"signature"}],
+        }[route.access]
         assert [set(alternative) for alternative in asked] == wanted
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from chalicelib.api import resources
 from chalicelib.api.openapi import document
-from chalicelib.client import Client, answers, memory_answers
+from chalicelib.client import Client, answers, knowledge_answers, memory_answers
 from tests.unit.client.canned_server import as_json, serving
 
 
@@ -21,7 +21,11 @@ def test_every_route_has_a_method_of_its_operation_id() -> None:
     assert not missing, "chalicelib/client has no method for these routes"
 
 
-TYPES = {name: kind for name, kind in (vars(answers) | vars(memory_answers)).items() if is_typeddict(kind)}
+TYPES = {
+    name: kind
+    for name, kind in (vars(answers) | vars(memory_answers) | vars(knowledge_answers)).items()
+    if is_typeddict(kind)
+}
 MODELS = {
     "Results": ("BatchOut", "BulkOut"),
     "BatchResult": ("BatchResult",),
@@ -30,6 +34,16 @@ MODELS = {
     "Forgotten": ("ForgetOut",),
     "FirewallMode": ("ModeOut",),
     "Page": ("SourcePage", "SuggestionPage", "EventPage", "VersionPage", "EvaluationPage", "HeldPage"),
+    "AgentResult": ("AgentResult",),
+    "ConsumerList": ("ConsumerList",),
+    "ConsumerWithToken": ("ConsumerWithToken",),
+    "CustomerResult": ("CustomerResult", "WidgetResult"),
+    "ProviderHealth": ("ProviderHealth",),
+    "ProviderList": ("ProviderList",),
+    "ProviderStatus": ("ProviderStatus",),
+    "ProviderWithSecret": ("ProviderWithSecret",),
+    "Removed": ("Removed",),
+    "TrialResult": ("TrialResult",),
     "ProofVerdict": ("ProofVerdict",),
     "Verification": ("VerifyOut",),
 }

@@ -1,0 +1,154 @@
+"""Ask registrations: which of them may be asked now, what came, and what that means for their circuits.
+
+Three steps, and nothing is held while the world is waited for: permits in one transaction, the asking outside of any,
+what came of it in another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from chalicelib.domain.provider_circuit import Circuit, Permit, failed, succeeded
+from chalicelib.domain.provider_failure import STATUS_WORDS
+from chalicelib.domain.retry import parse_retry_after
+from chalicelib.fetching import ssrf
+from chalicelib.fetching.address_table import PRIVATE_CLASSES
+from chalicelib.keys import KeysUnusable
+from chalicelib.knowledge import contract
+from chalicelib.knowledge.answer import Found
+from chalicelib.knowledge.broker import Question, Reply, Target, ask_all
+from chalicelib.knowledge.exchange import SECONDS, Post
+from chalicelib.knowledge.sealed import Sealed, unseal
+from chalicelib.services.outside import Outside
+from chalicelib.storage import circuits, registration
+from chalicelib.storage.circuits import Lane
+from chalicelib.storage.connection import Database, Transaction
+from chalicelib.storage.registration import Registration
+from chalicelib.telemetry import logger
+
+
+@dataclass(frozen=True, slots=True)
+class Consulted:
+    """How one registration did: a word of spec 3.5, the time it took, and its reply if it was asked."""
+
+    registration: Registration
+    status: str
+    milliseconds: int = 0
+    reply: Reply | None = None
+
+    @property
+    def found(self) -> Found:
+        """What it found, for the merge."""
+        one = self.registration
+        judged = self.reply.judged if self.reply else []
+        return Found(one.id, one.name, one.priority, frozenset(one.capabilities), judged)
+
+
+def consult(
+    outside: Outside,
+    database: Database,
+    tenant_id: UUID,
+    load: Callable[[Transaction], Sequence[Registration]],
+    lane: Lane,
+    question: Question,
+    now: datetime,
+    *,
+    post: Post = ssrf.post,
+) -> list[Consulted]:
+    """Ask every registration that ``load`` finds and that may be asked; in order of registration.
+
+    ``database`` bounds what can be found and changed at all. Takes ten seconds at most beside the database's time.
+    """
+    with database.transaction(tenant_id) as tx:
+        registrations = load(tx)
+        active = [one.id for one in registrations if one.status == "active"]
+        permits = circuits.admit_all(tx, active, lane, now) if active else {}
+    targets = {
+        one.id: target
+        for one in registrations
+        if one.id in permits and permits[one.id].granted and (target := _target(outside, one, now)) is not None
+    }
+    replies = {reply.target: reply for reply in ask_all(list(targets.values()), question, post=post, now=now)}
+    if replies:
+        with database.transaction(tenant_id) as tx:
+            _settle(tx, lane, permits, replies, now)
+    return [_consulted(one, permits.get(one.id), replies.get(one.id)) for one in registrations]
+
+
+def policy_of(outside: Outside, one: Registration) -> ssrf.FetchPolicy:
+    """Where this registration may lead: the deployment's own bounds, and private networks if it was opened to them.
+
+    Plain HTTP and loopback need the deployment's development switch (spec 3.2).
+    """
+    return replace(
+        outside.fetch_policy,
+        https_only=not outside.fetch_policy.allow_private_networks,
+        exempt=PRIVATE_CLASSES if one.allow_private_network else frozenset(),
+        timeout_seconds=SECONDS,
+        max_body_bytes=contract.MAX_RESPONSE_BYTES,
+    )
+
+
+def target_of(outside: Outside, one: Registration, now: datetime) -> Target:
+    """The registration, ready to be asked. Raises KeysUnusable if its secret can't be opened."""
+    return Target(
+        id=one.id,
+        base_url=one.base_url,
+        keys=tuple(unseal(outside.keys, one.id, Sealed(*sealed)) for sealed in one.secrets_at(now)),
+        policy=policy_of(outside, one),
+        capabilities=frozenset(one.capabilities),
+        keeps_internal=one.keeps_internal,
+        wants_conversation=one.send_conversation_id,
+    )
+
+
+def _target(outside: Outside, one: Registration, now: datetime) -> Target | None:
+    try:
+        return target_of(outside, one, now)
+    except KeysUnusable:
+        logger.error("a provider's secret can't be opened", provider_id=str(one.id))
+        return None
+
+
+def _settle(
+    tx: Transaction, lane: Lane, permits: dict[UUID, Permit], replies: dict[UUID, Reply], now: datetime
+) -> None:
+    """Record what came, in one order of rows for everybody, so that two of these can't lock each other out."""
+    for ident in sorted(replies):
+        reply, permit = replies[ident], permits[ident]
+        if reply.failure is None and permit.verdict == "go":
+            circuits.mend(tx, ident, lane, permit)
+        else:
+            _change(tx, lane, permit, reply, now)
+        if reply.dropped:
+            logger.warning("a provider sent results that its registration may not hold", provider_id=str(ident))
+            registration.warn(tx, ident, reply.dropped, now)
+
+
+def _change(tx: Transaction, lane: Lane, permit: Permit, reply: Reply, now: datetime) -> None:
+    def transition(circuit: Circuit) -> Circuit:
+        if reply.failure is None:
+            return succeeded(circuit, permit)
+        return failed(circuit, permit, reply.failure, now, parse_retry_after(reply.retry_after, now=now))
+
+    failure = None if reply.failure is None else reply.failure.value
+    before, after = circuits.change(tx, reply.target, lane, transition, failure=failure, reason=reply.reason, now=now)
+    if failure:
+        logger.warning(
+            "a provider failed", provider_id=str(reply.target), lane=lane, failure=failure, reason=reply.reason
+        )
+    if after.stopped and not before.stopped and lane == "main":
+        logger.error("a provider was disabled", provider_id=str(reply.target))
+        registration.auto_disable(tx, reply.target, now)
+
+
+def _consulted(one: Registration, permit: Permit | None, reply: Reply | None) -> Consulted:
+    if reply is not None:
+        status = "ok" if reply.failure is None else STATUS_WORDS[reply.failure]
+        return Consulted(one, status, reply.milliseconds, reply)
+    if permit is None or permit.verdict == "stopped":
+        return Consulted(one, "disabled")
+    return Consulted(one, "circuit_open" if permit.verdict == "wait" else "config_error")

@@ -1,0 +1,45 @@
+"""The way to agents: every registration of the tenant, both profiles (spec 3.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from chalicelib.domain.locale_match import shared_locale
+from chalicelib.domain.projection import for_agent
+from chalicelib.fetching import ssrf
+from chalicelib.knowledge.answer import merged
+from chalicelib.knowledge.broker import Question
+from chalicelib.knowledge.exchange import Post
+from chalicelib.services.consult import Consulted, consult
+from chalicelib.services.outside import Outside
+from chalicelib.storage import providers
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Results as agents see them, the one locale that they share, and how each provider did."""
+
+    results: list[dict[str, Any]]
+    returned_locale: str | None
+    consulted: list[Consulted]
+
+
+def search(outside: Outside, tenant_id: UUID, question: Question, now: datetime, *, post: Post = ssrf.post) -> Answer:
+    """Ask every provider. One that is down is a status, not an error."""
+    consulted = consult(
+        outside,
+        outside.database,
+        tenant_id,
+        lambda tx: [one.registration for one in providers.of_tenant(tx, tenant_id)],
+        "main",
+        question,
+        now,
+        post=post,
+    )
+    results = merged([one.found for one in consulted], question)
+    return Answer(
+        [for_agent(result) for result in results], shared_locale(result["locale"] for result in results), consulted
+    )

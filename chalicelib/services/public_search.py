@@ -1,0 +1,40 @@
+"""The way to customers: registrations made for them, asked in a transaction that can see no others (spec 3.1, 3.5)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from chalicelib.domain.projection import for_customer
+from chalicelib.fetching import ssrf
+from chalicelib.knowledge.answer import merged
+from chalicelib.knowledge.broker import Question
+from chalicelib.knowledge.exchange import Post
+from chalicelib.services.consult import consult
+from chalicelib.services.outside import Outside
+from chalicelib.storage import registration
+from chalicelib.storage.circuits import Lane
+from chalicelib.storage.reach import Within
+
+
+def search(
+    outside: Outside, tenant_id: UUID, lane: Lane, question: Question, now: datetime, *, post: Post = ssrf.post
+) -> list[dict[str, Any]]:
+    """What customers may see of what was found: five keys a result. Without a provider for them, nothing.
+
+    No conversation goes out on this way, and nothing is cached: an entry could be older than an unpublishing.
+    """
+    consulted = consult(
+        outside,
+        Within(outside.database, "public"),
+        tenant_id,
+        lambda tx: registration.for_customers(tx, tenant_id),
+        lane,
+        replace(question, conversation_id=None),
+        now,
+        post=post,
+    )
+    results = merged([one.found for one in consulted], question)
+    return [for_customer(result) for result in results if result["audience"] == "public"]
