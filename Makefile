@@ -29,7 +29,7 @@ down:
 status: setup
 	@$(RUN) -m infra.local status
 
-# URL=... shows the demo against a deployment instead of the local cloud.
+# URL=https://... takes a page of yours through the same steps.
 demo: setup
 	@$(RUN) -m examples.demo $(if $(URL),--url $(URL))
 

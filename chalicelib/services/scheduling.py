@@ -18,6 +18,7 @@ from chalicelib.telemetry import log_unexpected
 
 TENANTS_A_ROUND = 500  # run-queue rows that one transaction of the tick locks
 LOST_AFTER = timedelta(minutes=15)  # dispatched so long ago, never leased, and nothing in the queue: sent again
+DISABLED_SLEEP = timedelta(minutes=5)  # at most so long until a tenant that was switched on is served
 HOUSEKEEPING_MINUTE = 7  # of every hour, away from the minutes at which nights start
 HOST_ROWS_KEPT = timedelta(days=2)
 NIGHT_ROWS_KEPT = timedelta(days=60)
@@ -94,8 +95,9 @@ def _dispatch(outside: Outside, now: datetime) -> tuple[int, int]:
 
 
 def _claim(tx: Transaction, due: list[dict[str, Any]], per_tenant: int, room: int, now: datetime) -> list[Message]:
-    """Mark what may go now as dispatched; tenants that are switched off sleep until they are switched on."""
-    tx.run("events.sleep_disabled", tenants=[row["tenant_id"] for row in due if not row["enabled"]])
+    """Mark what may go now as dispatched; tenants that are switched off sleep."""
+    disabled = [row["tenant_id"] for row in due if not row["enabled"]]
+    tx.run("events.sleep_disabled", tenants=disabled, until=now + DISABLED_SLEEP)
     enabled = [row for row in due if row["enabled"]]
     windows = [_window(row, now) for row in enabled]
     rows = tx.rows(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from datetime import datetime, timedelta
 
-from chalicelib.services import scheduling, tenant_settings
+from chalicelib.services import scheduling, tenancy, tenant_settings
 from tests.integration import rows
 from tests.tenants import Deployment, Tenant
 
@@ -227,3 +227,12 @@ def test_a_week_with_a_clock_change_keeps_every_night_under_its_cap(deployment: 
         "2026-10-21": 4, "2026-10-22": 4, "2026-10-23": 4, "2026-10-24": 4, "2026-10-25": 4, "2026-10-26": 4,
         "2026-10-27": 2,
     }  # fmt: skip
+
+
+def test_a_tenant_that_operations_switch_on_again_is_served_within_minutes(deployment: Deployment) -> None:
+    acme = deployment.tenant()
+    event = rows.queue(deployment, acme, rows.add(deployment, acme, "http://a.example.com/", DAY), "now", DAY)
+    tenancy.set_enabled(deployment.owner, name="acme", enabled=False)
+    assert tick(deployment, DAY) == []
+    tenancy.set_enabled(deployment.owner, name="acme", enabled=True)
+    assert tick(deployment, DAY + timedelta(minutes=5)) == [str(event.id)]

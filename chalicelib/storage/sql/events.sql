@@ -55,7 +55,8 @@ select q.tenant_id, t.enabled, t.timezone, t.night_start, t.night_end, t.nightly
    for update of q skip locked
 
 -- name: sleep_disabled
-update kb_run_queue set next_at = 'infinity' where tenant_id = any (%(tenants)s)
+-- Looked at again after a while, so that no way of switching a tenant on has to remember to wake it.
+update kb_run_queue set next_at = %(until)s where tenant_id = any (%(tenants)s)
 
 -- name: wake_tenant
 update kb_run_queue set next_at = least(next_at, %(now)s) where tenant_id = %(tenant_id)s
