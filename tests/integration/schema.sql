@@ -115,22 +115,94 @@ begin
 end
 $$;
 ALTER FUNCTION public.dispatch_events_v1(p_now timestamp with time zone, p_tenants uuid[], p_caps integer[], p_nights date[], p_next_nights timestamp with time zone[], p_per_tenant integer, p_limit integer) OWNER TO larder_owner;
-CREATE TABLE public.api_tokens (
+CREATE FUNCTION public.erase_chunk_v1(p_source uuid, p_hash text) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public'
+    AS $$
+declare
+  v_tenant uuid := nullif(current_setting('larder.tenant_id', true), '')::uuid;
+  v_erased integer;
+begin
+  delete from embedding_cache e using kb_chunks c
+   where c.tenant_id = v_tenant and c.source_id = p_source and c.content_hash = p_hash
+     and e.text_hash = sha256(convert_to(c.text, 'UTF8'));
+  delete from kb_held_texts h using kb_chunks c
+   where h.tenant_id = v_tenant and h.source_id = p_source and c.source_id = p_source and c.content_hash = p_hash
+     and not c.forgotten and position(substr(c.text, c.overlap + 1) in h.text) > 0;
+  -- What the next chunk repeats of it goes too.
+  update kb_chunks n set text = substr(n.text, n.overlap + 1), overlap = 0
+    from kb_chunks c
+   where c.tenant_id = v_tenant and c.source_id = p_source and c.content_hash = p_hash
+     and n.source_id = p_source and n.chunk_index = c.chunk_index + 1 and n.overlap > 0 and n.system_time && c.system_time;
+  -- A vector of zeros is near to nothing, and the index leaves it out.
+  update kb_chunks set text = '[forgotten]', overlap = 0, forgotten = true,
+         embedding = array_fill(0::real, array[384])::vector
+   where tenant_id = v_tenant and source_id = p_source and content_hash = p_hash and not forgotten;
+  get diagnostics v_erased = row_count;
+  return v_erased;
+end
+$$;
+ALTER FUNCTION public.erase_chunk_v1(p_source uuid, p_hash text) OWNER TO larder_reader;
+CREATE TABLE public.knowledge_consumers (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
     tenant_id uuid NOT NULL,
-    class text NOT NULL,
-    label text DEFAULT ''::text NOT NULL,
-    operator_name text,
-    token_hash bytea NOT NULL,
+    kind text NOT NULL,
+    name text NOT NULL,
+    active boolean DEFAULT true NOT NULL,
+    capabilities text[] DEFAULT '{}'::text[] NOT NULL,
+    origins text[] DEFAULT '{}'::text[] NOT NULL,
+    token_id uuid NOT NULL,
     created_at timestamp with time zone NOT NULL,
-    revoked_at timestamp with time zone,
-    roles text[] DEFAULT '{}'::text[] NOT NULL,
-    purposes text[],
-    CONSTRAINT api_tokens_class_check CHECK ((class = ANY (ARRAY['api'::text, 'admin'::text, 'agent'::text, 'assistant'::text, 'widget'::text]))),
-    CONSTRAINT api_tokens_token_hash_check CHECK ((length(token_hash) = 32))
+    CONSTRAINT assistants_have_capabilities CHECK (((kind = 'assistant'::text) OR (capabilities = '{}'::text[]))),
+    CONSTRAINT knowledge_consumers_kind_check CHECK ((kind = ANY (ARRAY['agent'::text, 'assistant'::text, 'widget'::text]))),
+    CONSTRAINT knowledge_consumers_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT public_reads_alone CHECK ((capabilities <@ ARRAY['knowledge:read_public'::text])),
+    CONSTRAINT widgets_have_origins CHECK (((kind = 'widget'::text) = (origins <> '{}'::text[])))
 );
-ALTER TABLE ONLY public.api_tokens FORCE ROW LEVEL SECURITY;
-ALTER TABLE public.api_tokens OWNER TO larder_owner;
+ALTER TABLE ONLY public.knowledge_consumers FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.knowledge_consumers OWNER TO larder_owner;
+CREATE FUNCTION public.find_origin_v1(p_origin text) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public'
+    BEGIN ATOMIC
+ SELECT (EXISTS ( SELECT
+            FROM public.knowledge_consumers c
+           WHERE ((c.kind = 'widget'::text) AND c.active AND (c.origins @> ARRAY[find_origin_v1.p_origin])))) AS "exists";
+END;
+ALTER FUNCTION public.find_origin_v1(p_origin text) OWNER TO larder_reader;
+CREATE TABLE public.knowledge_providers (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    name text NOT NULL,
+    base_url text NOT NULL,
+    exposure_profile text NOT NULL,
+    secret bytea NOT NULL,
+    secret_key_id text NOT NULL,
+    previous_secret bytea,
+    previous_secret_key_id text,
+    previous_secret_until timestamp with time zone,
+    secret_rotated_at timestamp with time zone,
+    module text,
+    capabilities text[] DEFAULT '{}'::text[] NOT NULL,
+    contract_version integer DEFAULT 1 NOT NULL,
+    priority integer DEFAULT 100 NOT NULL,
+    status text DEFAULT 'active'::text NOT NULL,
+    allow_private_network boolean DEFAULT false NOT NULL,
+    send_conversation_id boolean DEFAULT false NOT NULL,
+    config_generation integer DEFAULT 1 NOT NULL,
+    label_warnings bigint DEFAULT 0 NOT NULL,
+    last_label_warning_at timestamp with time zone,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT conversations_stay_inside CHECK (((NOT send_conversation_id) OR (exposure_profile = 'agent_only'::text))),
+    CONSTRAINT knowledge_providers_contract_version_check CHECK ((contract_version = 1)),
+    CONSTRAINT knowledge_providers_exposure_profile_check CHECK ((exposure_profile = ANY (ARRAY['customer_safe'::text, 'agent_only'::text]))),
+    CONSTRAINT knowledge_providers_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
+    CONSTRAINT knowledge_providers_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text, 'auto_disabled'::text]))),
+    CONSTRAINT previous_secret_is_whole CHECK ((num_nulls(previous_secret, previous_secret_key_id, previous_secret_until) = ANY (ARRAY[0, 3])))
+);
+ALTER TABLE ONLY public.knowledge_providers FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.knowledge_providers OWNER TO larder_owner;
 CREATE TABLE public.tenants (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
     name text NOT NULL,
@@ -151,6 +223,34 @@ CREATE TABLE public.tenants (
 );
 ALTER TABLE ONLY public.tenants FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.tenants OWNER TO larder_owner;
+CREATE FUNCTION public.find_own_registration_v1(p_id uuid) RETURNS TABLE(id uuid, tenant_id uuid, tenant_enabled boolean)
+    LANGUAGE sql STABLE SECURITY DEFINER ROWS 1
+    SET search_path TO 'pg_catalog', 'public'
+    BEGIN ATOMIC
+ SELECT p.id,
+     p.tenant_id,
+     t.enabled
+    FROM (public.knowledge_providers p
+      JOIN public.tenants t ON ((t.id = p.tenant_id)))
+   WHERE ((p.id = find_own_registration_v1.p_id) AND (p.module = 'larder'::text));
+END;
+ALTER FUNCTION public.find_own_registration_v1(p_id uuid) OWNER TO larder_reader;
+CREATE TABLE public.api_tokens (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    tenant_id uuid NOT NULL,
+    class text NOT NULL,
+    label text DEFAULT ''::text NOT NULL,
+    operator_name text,
+    token_hash bytea NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    revoked_at timestamp with time zone,
+    roles text[] DEFAULT '{}'::text[] NOT NULL,
+    purposes text[],
+    CONSTRAINT api_tokens_class_check CHECK ((class = ANY (ARRAY['api'::text, 'admin'::text, 'agent'::text, 'assistant'::text, 'widget'::text]))),
+    CONSTRAINT api_tokens_token_hash_check CHECK ((length(token_hash) = 32))
+);
+ALTER TABLE ONLY public.api_tokens FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.api_tokens OWNER TO larder_owner;
 CREATE FUNCTION public.find_token_v1(p_hash bytea) RETURNS TABLE(token_id uuid, tenant_id uuid, class text, operator_name text, token_hash bytea, tenant_enabled boolean)
     LANGUAGE sql STABLE SECURITY DEFINER ROWS 1
     SET search_path TO 'pg_catalog', 'public'
@@ -290,6 +390,8 @@ begin
                                 p_overlaps, p_texts, p_hashes, p_reuse, p_embeddings, p_model);
   if v_result = 'written' then
     perform inherit_policies_v1(v_source, p_heirs, p_parents, p_now);
+    perform erase_chunk_v1(v_source, t.content_hash)
+       from tombstones t where t.source_id = v_source and t.content_hash = any (p_hashes);
   end if;
   return v_result;
 end
@@ -471,6 +573,14 @@ CREATE TABLE public.admin_audit (
 );
 ALTER TABLE ONLY public.admin_audit FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.admin_audit OWNER TO larder_owner;
+CREATE TABLE public.deny_patterns (
+    tenant_id uuid NOT NULL,
+    pattern text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    CONSTRAINT deny_patterns_pattern_check CHECK (((length(pattern) >= 1) AND (length(pattern) <= 1000)))
+);
+ALTER TABLE ONLY public.deny_patterns FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.deny_patterns OWNER TO larder_owner;
 CREATE TABLE public.embedding_cache (
     model_id text NOT NULL,
     text_hash bytea NOT NULL,
@@ -500,6 +610,19 @@ CREATE TABLE public.host_leases (
     not_before timestamp with time zone NOT NULL
 );
 ALTER TABLE public.host_leases OWNER TO larder_owner;
+CREATE TABLE public.ingest_log (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    tenant_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    deposit text NOT NULL,
+    outcome text NOT NULL,
+    gate text,
+    reason text DEFAULT ''::text NOT NULL,
+    redactions integer DEFAULT 0 NOT NULL,
+    source_id uuid
+);
+ALTER TABLE ONLY public.ingest_log FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.ingest_log OWNER TO larder_owner;
 CREATE TABLE public.kb_chunks (
     row_id bigint NOT NULL,
     tenant_id uuid NOT NULL,
@@ -513,6 +636,7 @@ CREATE TABLE public.kb_chunks (
     embedding public.vector(384) NOT NULL,
     words tsvector GENERATED ALWAYS AS (to_tsvector('english'::regconfig, substr(text, (overlap + 1)))) STORED,
     system_time tstzrange NOT NULL,
+    forgotten boolean DEFAULT false NOT NULL,
     CONSTRAINT kb_chunks_chunk_index_check CHECK ((chunk_index >= 0)),
     CONSTRAINT kb_chunks_overlap_check CHECK (((overlap >= 0) AND (overlap <= 150))),
     CONSTRAINT kb_chunks_system_time_check CHECK (((NOT isempty(system_time)) AND lower_inc(system_time) AND (NOT upper_inc(system_time)))),
@@ -648,6 +772,32 @@ CREATE TABLE public.kb_versions (
 );
 ALTER TABLE ONLY public.kb_versions FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.kb_versions OWNER TO larder_owner;
+CREATE TABLE public.knowledge_circuits (
+    provider_id uuid NOT NULL,
+    lane text NOT NULL,
+    tenant_id uuid NOT NULL,
+    epoch bigint DEFAULT 0 NOT NULL,
+    transient_failures integer DEFAULT 0 NOT NULL,
+    hard_failures integer DEFAULT 0 NOT NULL,
+    pauses integer DEFAULT 0 NOT NULL,
+    open_until timestamp with time zone,
+    probe_until timestamp with time zone,
+    stopped boolean DEFAULT false NOT NULL,
+    last_failure text,
+    last_reason text,
+    last_failure_at timestamp with time zone,
+    CONSTRAINT knowledge_circuits_lane_check CHECK ((lane = ANY (ARRAY['main'::text, 'widget'::text])))
+);
+ALTER TABLE ONLY public.knowledge_circuits FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.knowledge_circuits OWNER TO larder_owner;
+CREATE TABLE public.knowledge_nonces (
+    provider_id uuid NOT NULL,
+    nonce text NOT NULL,
+    tenant_id uuid NOT NULL,
+    keep_until timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.knowledge_nonces FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.knowledge_nonces OWNER TO larder_owner;
 CREATE TABLE public.mutation_windows (
     tenant_id uuid NOT NULL,
     started_at timestamp with time zone NOT NULL,
@@ -684,6 +834,24 @@ CREATE TABLE public.policy_evaluations (
 );
 ALTER TABLE ONLY public.policy_evaluations FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.policy_evaluations OWNER TO larder_owner;
+CREATE TABLE public.quarantine (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    tenant_id uuid NOT NULL,
+    source_id uuid,
+    deposit text NOT NULL,
+    gate text NOT NULL,
+    reason text NOT NULL,
+    title text,
+    text text NOT NULL,
+    policy jsonb DEFAULT '{}'::jsonb NOT NULL,
+    state text DEFAULT 'held'::text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    decided_at timestamp with time zone,
+    decided_by uuid,
+    CONSTRAINT quarantine_state_check CHECK ((state = ANY (ARRAY['held'::text, 'released'::text, 'dropped'::text])))
+);
+ALTER TABLE ONLY public.quarantine FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.quarantine OWNER TO larder_owner;
 CREATE TABLE public.scheduler_state (
     only_row boolean DEFAULT true NOT NULL,
     last_tick_at timestamp with time zone NOT NULL,
@@ -705,6 +873,14 @@ CREATE TABLE public.tombstones (
 );
 ALTER TABLE ONLY public.tombstones FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.tombstones OWNER TO larder_owner;
+CREATE TABLE public.widget_windows (
+    tenant_id uuid NOT NULL,
+    bucket text NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    used integer NOT NULL
+);
+ALTER TABLE ONLY public.widget_windows FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.widget_windows OWNER TO larder_owner;
 ALTER TABLE ONLY public.admin_audit
     ADD CONSTRAINT admin_audit_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.api_tokens
@@ -713,12 +889,16 @@ ALTER TABLE ONLY public.api_tokens
     ADD CONSTRAINT api_tokens_token_hash_key UNIQUE (token_hash);
 ALTER TABLE ONLY public.chunk_policies
     ADD CONSTRAINT chunk_policies_pkey PRIMARY KEY (source_id, content_hash);
+ALTER TABLE ONLY public.deny_patterns
+    ADD CONSTRAINT deny_patterns_pkey PRIMARY KEY (tenant_id, pattern);
 ALTER TABLE ONLY public.embedding_cache
     ADD CONSTRAINT embedding_cache_pkey PRIMARY KEY (model_id, text_hash);
 ALTER TABLE ONLY public.evaluation_segments
     ADD CONSTRAINT evaluation_segments_pkey PRIMARY KEY (tenant_id, kind, day);
 ALTER TABLE ONLY public.host_leases
     ADD CONSTRAINT host_leases_pkey PRIMARY KEY (host);
+ALTER TABLE ONLY public.ingest_log
+    ADD CONSTRAINT ingest_log_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.kb_chunks
     ADD CONSTRAINT kb_chunks_pkey PRIMARY KEY (row_id);
 ALTER TABLE ONLY public.kb_events
@@ -739,6 +919,20 @@ ALTER TABLE ONLY public.kb_versions
     ADD CONSTRAINT kb_versions_event_id_key UNIQUE (event_id);
 ALTER TABLE ONLY public.kb_versions
     ADD CONSTRAINT kb_versions_pkey PRIMARY KEY (source_id, version);
+ALTER TABLE ONLY public.knowledge_circuits
+    ADD CONSTRAINT knowledge_circuits_pkey PRIMARY KEY (provider_id, lane);
+ALTER TABLE ONLY public.knowledge_consumers
+    ADD CONSTRAINT knowledge_consumers_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.knowledge_consumers
+    ADD CONSTRAINT knowledge_consumers_tenant_id_kind_name_key UNIQUE (tenant_id, kind, name);
+ALTER TABLE ONLY public.knowledge_consumers
+    ADD CONSTRAINT knowledge_consumers_token_id_key UNIQUE (token_id);
+ALTER TABLE ONLY public.knowledge_nonces
+    ADD CONSTRAINT knowledge_nonces_pkey PRIMARY KEY (provider_id, nonce);
+ALTER TABLE ONLY public.knowledge_providers
+    ADD CONSTRAINT knowledge_providers_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.knowledge_providers
+    ADD CONSTRAINT knowledge_providers_tenant_id_name_key UNIQUE (tenant_id, name);
 ALTER TABLE ONLY public.mutation_windows
     ADD CONSTRAINT mutation_windows_pkey PRIMARY KEY (tenant_id);
 ALTER TABLE ONLY public.kb_versions
@@ -749,6 +943,8 @@ ALTER TABLE ONLY public.policy_evaluations
     ADD CONSTRAINT policy_evaluations_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.policy_evaluations
     ADD CONSTRAINT policy_evaluations_tenant_id_kind_day_number_key UNIQUE (tenant_id, kind, day, number);
+ALTER TABLE ONLY public.quarantine
+    ADD CONSTRAINT quarantine_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.scheduler_state
     ADD CONSTRAINT scheduler_state_pkey PRIMARY KEY (only_row);
 ALTER TABLE ONLY public.schema_migrations
@@ -759,10 +955,13 @@ ALTER TABLE ONLY public.tenants
     ADD CONSTRAINT tenants_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.tombstones
     ADD CONSTRAINT tombstones_pkey PRIMARY KEY (source_id, content_hash);
+ALTER TABLE ONLY public.widget_windows
+    ADD CONSTRAINT widget_windows_pkey PRIMARY KEY (tenant_id, bucket);
 CREATE INDEX admin_audit_page ON public.admin_audit USING btree (tenant_id, at, id);
 CREATE INDEX api_tokens_tenant ON public.api_tokens USING btree (tenant_id);
 CREATE INDEX chunk_policies_tenant ON public.chunk_policies USING btree (tenant_id);
 CREATE INDEX embedding_cache_age ON public.embedding_cache USING btree (last_used_at);
+CREATE INDEX ingest_log_page ON public.ingest_log USING btree (tenant_id, at, id);
 CREATE INDEX kb_chunks_history ON public.kb_chunks USING btree (source_id, chunk_index);
 CREATE INDEX kb_chunks_identity ON public.kb_chunks USING btree (chunk_id);
 CREATE UNIQUE INDEX kb_chunks_open ON public.kb_chunks USING btree (source_id, chunk_index) WHERE upper_inf(system_time);
@@ -784,9 +983,17 @@ CREATE UNIQUE INDEX kb_suggestions_one_open ON public.kb_suggestions USING btree
 CREATE INDEX kb_suggestions_page ON public.kb_suggestions USING btree (tenant_id, state, created_at, id);
 CREATE INDEX kb_suggestions_source ON public.kb_suggestions USING btree (source_id, kind, decided_at);
 CREATE INDEX kb_versions_tenant ON public.kb_versions USING btree (tenant_id);
+CREATE INDEX knowledge_circuits_tenant ON public.knowledge_circuits USING btree (tenant_id);
+CREATE INDEX knowledge_consumers_origins ON public.knowledge_consumers USING gin (origins) WHERE (kind = 'widget'::text);
+CREATE INDEX knowledge_nonces_age ON public.knowledge_nonces USING btree (keep_until);
+CREATE INDEX knowledge_nonces_tenant ON public.knowledge_nonces USING btree (tenant_id);
+CREATE INDEX knowledge_providers_order ON public.knowledge_providers USING btree (tenant_id, created_at, id);
+CREATE INDEX knowledge_providers_overlap ON public.knowledge_providers USING btree (previous_secret_until) WHERE (previous_secret_until IS NOT NULL);
 CREATE INDEX policy_evaluations_chunk ON public.policy_evaluations USING btree (tenant_id, chunk_id, evaluated_at);
 CREATE INDEX policy_evaluations_page ON public.policy_evaluations USING btree (tenant_id, evaluated_at, id);
+CREATE INDEX quarantine_page ON public.quarantine USING btree (tenant_id, state, created_at, id);
 CREATE INDEX tombstones_tenant ON public.tombstones USING btree (tenant_id);
+CREATE INDEX widget_windows_age ON public.widget_windows USING btree (started_at);
 CREATE TRIGGER kb_events_wake AFTER INSERT OR UPDATE OF state, available_at ON public.kb_events FOR EACH ROW WHEN ((new.state = 'pending'::text)) EXECUTE FUNCTION public.wake_tenant_v1();
 ALTER TABLE ONLY public.admin_audit
     ADD CONSTRAINT admin_audit_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
@@ -794,8 +1001,12 @@ ALTER TABLE ONLY public.api_tokens
     ADD CONSTRAINT api_tokens_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.chunk_policies
     ADD CONSTRAINT chunk_policies_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.kb_sources(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.deny_patterns
+    ADD CONSTRAINT deny_patterns_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.evaluation_segments
     ADD CONSTRAINT evaluation_segments_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.ingest_log
+    ADD CONSTRAINT ingest_log_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.kb_chunks
     ADD CONSTRAINT kb_chunks_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.kb_sources(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.kb_events
@@ -820,17 +1031,40 @@ ALTER TABLE ONLY public.kb_suggestions
     ADD CONSTRAINT kb_suggestions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.kb_versions
     ADD CONSTRAINT kb_versions_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.kb_sources(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.knowledge_circuits
+    ADD CONSTRAINT knowledge_circuits_provider_id_fkey FOREIGN KEY (provider_id) REFERENCES public.knowledge_providers(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.knowledge_consumers
+    ADD CONSTRAINT knowledge_consumers_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.knowledge_consumers
+    ADD CONSTRAINT knowledge_consumers_token_id_fkey FOREIGN KEY (token_id) REFERENCES public.api_tokens(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.knowledge_nonces
+    ADD CONSTRAINT knowledge_nonces_provider_id_fkey FOREIGN KEY (provider_id) REFERENCES public.knowledge_providers(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.knowledge_providers
+    ADD CONSTRAINT knowledge_providers_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.mutation_windows
     ADD CONSTRAINT mutation_windows_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.policy_evaluations
     ADD CONSTRAINT policy_evaluations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.quarantine
+    ADD CONSTRAINT quarantine_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.kb_sources(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.quarantine
+    ADD CONSTRAINT quarantine_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.tenants
     ADD CONSTRAINT tenants_plan_fkey FOREIGN KEY (plan) REFERENCES public.plans(name);
 ALTER TABLE ONLY public.tombstones
     ADD CONSTRAINT tombstones_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.kb_sources(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.widget_windows
+    ADD CONSTRAINT widget_windows_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE public.admin_audit ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.api_tokens ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.chunk_policies ENABLE ROW LEVEL SECURITY;
+CREATE POLICY consumers_only_in ON public.api_tokens AS RESTRICTIVE FOR INSERT TO larder_app WITH CHECK ((class = ANY (ARRAY['agent'::text, 'assistant'::text, 'widget'::text])));
+CREATE POLICY consumers_only_out ON public.api_tokens AS RESTRICTIVE FOR DELETE TO larder_app USING ((class = ANY (ARRAY['agent'::text, 'assistant'::text, 'widget'::text])));
+CREATE POLICY customer_safe ON public.knowledge_circuits TO larder_public USING (((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid) AND (provider_id IN ( SELECT p.id
+   FROM public.knowledge_providers p)))) WITH CHECK (((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid) AND (provider_id IN ( SELECT p.id
+   FROM public.knowledge_providers p))));
+CREATE POLICY customer_safe ON public.knowledge_providers TO larder_public USING (((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid) AND (exposure_profile = 'customer_safe'::text))) WITH CHECK (((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid) AND (exposure_profile = 'customer_safe'::text)));
+ALTER TABLE public.deny_patterns ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.evaluation_segments ENABLE ROW LEVEL SECURITY;
 CREATE POLICY every_tenant ON public.evaluation_segments TO larder_worker USING (true) WITH CHECK (true);
 CREATE POLICY every_tenant ON public.kb_events TO larder_worker USING (true) WITH CHECK (true);
@@ -839,6 +1073,7 @@ CREATE POLICY every_tenant ON public.kb_run_queue TO larder_worker USING (true) 
 CREATE POLICY every_tenant ON public.kb_sources FOR SELECT TO larder_worker USING (true);
 CREATE POLICY every_tenant ON public.policy_evaluations TO larder_worker USING (true) WITH CHECK (true);
 CREATE POLICY every_tenant ON public.tenants FOR SELECT TO larder_worker USING (true);
+ALTER TABLE public.ingest_log ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.kb_chunks ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.kb_events ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.kb_held_texts ENABLE ROW LEVEL SECURITY;
@@ -847,17 +1082,31 @@ ALTER TABLE public.kb_run_queue ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.kb_sources ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.kb_suggestions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.kb_versions ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.knowledge_circuits ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.knowledge_consumers ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.knowledge_nonces ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.knowledge_providers ENABLE ROW LEVEL SECURITY;
 CREATE POLICY look_up ON public.api_tokens FOR SELECT TO larder_reader USING (true);
-CREATE POLICY look_up ON public.kb_chunks FOR SELECT TO larder_reader USING (true);
+CREATE POLICY look_up ON public.kb_chunks TO larder_reader USING (true) WITH CHECK (true);
+CREATE POLICY look_up ON public.kb_held_texts TO larder_reader USING (true);
 CREATE POLICY look_up ON public.kb_sources FOR SELECT TO larder_reader USING (true);
+CREATE POLICY look_up ON public.knowledge_consumers FOR SELECT TO larder_reader USING ((kind = 'widget'::text));
+CREATE POLICY look_up ON public.knowledge_providers FOR SELECT TO larder_reader USING ((module = 'larder'::text));
 CREATE POLICY look_up ON public.tenants FOR SELECT TO larder_reader USING (true);
 ALTER TABLE public.mutation_windows ENABLE ROW LEVEL SECURITY;
+CREATE POLICY not_published ON public.kb_chunks FOR SELECT TO larder_internal USING (((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid) AND ((NOT (source_id IN ( SELECT s.id
+   FROM public.kb_sources s
+  WHERE (s.published AND (s.sensitivity = 'public'::text))))) OR (EXISTS ( SELECT
+   FROM public.chunk_policies p
+  WHERE ((p.source_id = kb_chunks.source_id) AND (p.content_hash = kb_chunks.content_hash) AND ((p.sensitivity <> ALL (ARRAY[''::text, 'public'::text])) OR (p.content_class = 'credentials'::text))))))));
 CREATE POLICY operations ON public.api_tokens TO larder_owner USING (true) WITH CHECK (true);
 CREATE POLICY operations ON public.tenants TO larder_owner USING (true) WITH CHECK (true);
 CREATE POLICY own_tenant ON public.admin_audit TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.api_tokens TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.chunk_policies TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.deny_patterns TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.evaluation_segments TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.ingest_log TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.kb_chunks TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.kb_events TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.kb_held_texts TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
@@ -866,20 +1115,87 @@ CREATE POLICY own_tenant ON public.kb_run_queue TO larder_app, larder_worker USI
 CREATE POLICY own_tenant ON public.kb_sources TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.kb_suggestions TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.kb_versions TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.knowledge_circuits TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.knowledge_consumers TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.knowledge_nonces TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.knowledge_providers TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.mutation_windows TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.policy_evaluations TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.quarantine TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.tenants TO larder_app USING ((id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.tombstones TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.widget_windows TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 ALTER TABLE public.policy_evaluations ENABLE ROW LEVEL SECURITY;
+CREATE POLICY published ON public.kb_chunks FOR SELECT TO larder_public USING (((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid) AND upper_inf(system_time) AND (source_id IN ( SELECT s.id
+   FROM public.kb_sources s)) AND (NOT (EXISTS ( SELECT
+   FROM public.chunk_policies p
+  WHERE ((p.source_id = kb_chunks.source_id) AND (p.content_hash = kb_chunks.content_hash) AND ((p.sensitivity <> ALL (ARRAY[''::text, 'public'::text])) OR (p.content_class = 'credentials'::text))))))));
+CREATE POLICY published ON public.kb_sources FOR SELECT TO larder_public USING (((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid) AND published AND (sensitivity = 'public'::text)));
+CREATE POLICY published ON public.kb_versions FOR SELECT TO larder_public USING (((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid) AND (source_id IN ( SELECT s.id
+   FROM public.kb_sources s))));
+ALTER TABLE public.quarantine ENABLE ROW LEVEL SECURITY;
+CREATE POLICY ran_out ON public.knowledge_nonces TO larder_worker USING ((keep_until < (clock_timestamp() - '00:01:00'::interval)));
+CREATE POLICY ran_out ON public.knowledge_providers TO larder_worker USING ((previous_secret_until < clock_timestamp())) WITH CHECK ((previous_secret_until IS NULL));
+CREATE POLICY ran_out ON public.widget_windows TO larder_worker USING ((started_at < (clock_timestamp() - '00:10:00'::interval)));
 ALTER TABLE public.tenants ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.tombstones ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.widget_windows ENABLE ROW LEVEL SECURITY;
+CREATE POLICY within_tenant ON public.chunk_policies TO larder_public, larder_internal USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY within_tenant ON public.evaluation_segments TO larder_public, larder_internal USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY within_tenant ON public.kb_sources FOR SELECT TO larder_internal USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY within_tenant ON public.kb_versions FOR SELECT TO larder_internal USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY within_tenant ON public.policy_evaluations TO larder_public, larder_internal USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 GRANT USAGE ON SCHEMA public TO larder_app;
 GRANT USAGE ON SCHEMA public TO larder_worker;
 GRANT USAGE ON SCHEMA public TO larder_reader;
-GRANT SELECT ON TABLE public.api_tokens TO larder_reader;
+GRANT USAGE ON SCHEMA public TO larder_public;
+GRANT USAGE ON SCHEMA public TO larder_internal;
+REVOKE ALL ON FUNCTION public.erase_chunk_v1(p_source uuid, p_hash text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.erase_chunk_v1(p_source uuid, p_hash text) TO larder_app;
+GRANT ALL ON FUNCTION public.erase_chunk_v1(p_source uuid, p_hash text) TO larder_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.knowledge_consumers TO larder_app;
+GRANT SELECT ON TABLE public.knowledge_consumers TO larder_reader;
+REVOKE ALL ON FUNCTION public.find_origin_v1(p_origin text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.find_origin_v1(p_origin text) TO larder_app;
+GRANT SELECT,INSERT,DELETE ON TABLE public.knowledge_providers TO larder_app;
+GRANT SELECT ON TABLE public.knowledge_providers TO larder_public;
+GRANT SELECT ON TABLE public.knowledge_providers TO larder_reader;
+GRANT SELECT(id) ON TABLE public.knowledge_providers TO larder_worker;
+GRANT UPDATE(name) ON TABLE public.knowledge_providers TO larder_app;
+GRANT UPDATE(base_url) ON TABLE public.knowledge_providers TO larder_app;
+GRANT UPDATE(secret) ON TABLE public.knowledge_providers TO larder_app;
+GRANT UPDATE(secret_key_id) ON TABLE public.knowledge_providers TO larder_app;
+GRANT UPDATE(previous_secret) ON TABLE public.knowledge_providers TO larder_app;
+GRANT UPDATE(previous_secret) ON TABLE public.knowledge_providers TO larder_worker;
+GRANT UPDATE(previous_secret_key_id) ON TABLE public.knowledge_providers TO larder_app;
+GRANT UPDATE(previous_secret_key_id) ON TABLE public.knowledge_providers TO larder_worker;
+GRANT UPDATE(previous_secret_until) ON TABLE public.knowledge_providers TO larder_app;
+GRANT SELECT(previous_secret_until),UPDATE(previous_secret_until) ON TABLE public.knowledge_providers TO larder_worker;
+GRANT UPDATE(secret_rotated_at) ON TABLE public.knowledge_providers TO larder_app;
+GRANT UPDATE(capabilities) ON TABLE public.knowledge_providers TO larder_app;
+GRANT UPDATE(priority) ON TABLE public.knowledge_providers TO larder_app;
+GRANT UPDATE(status) ON TABLE public.knowledge_providers TO larder_app;
+GRANT UPDATE(status) ON TABLE public.knowledge_providers TO larder_public;
+GRANT UPDATE(allow_private_network) ON TABLE public.knowledge_providers TO larder_app;
+GRANT UPDATE(send_conversation_id) ON TABLE public.knowledge_providers TO larder_app;
+GRANT UPDATE(config_generation) ON TABLE public.knowledge_providers TO larder_app;
+GRANT UPDATE(config_generation) ON TABLE public.knowledge_providers TO larder_public;
+GRANT UPDATE(label_warnings) ON TABLE public.knowledge_providers TO larder_app;
+GRANT UPDATE(label_warnings) ON TABLE public.knowledge_providers TO larder_public;
+GRANT UPDATE(last_label_warning_at) ON TABLE public.knowledge_providers TO larder_app;
+GRANT UPDATE(last_label_warning_at) ON TABLE public.knowledge_providers TO larder_public;
+GRANT UPDATE(updated_at) ON TABLE public.knowledge_providers TO larder_app;
+GRANT UPDATE(updated_at) ON TABLE public.knowledge_providers TO larder_public;
 GRANT SELECT,UPDATE ON TABLE public.tenants TO larder_app;
 GRANT SELECT ON TABLE public.tenants TO larder_worker;
 GRANT SELECT ON TABLE public.tenants TO larder_reader;
+REVOKE ALL ON FUNCTION public.find_own_registration_v1(p_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.find_own_registration_v1(p_id uuid) TO larder_app;
+GRANT SELECT ON TABLE public.api_tokens TO larder_reader;
+GRANT INSERT,DELETE ON TABLE public.api_tokens TO larder_app;
+GRANT SELECT(id) ON TABLE public.api_tokens TO larder_app;
+GRANT SELECT(tenant_id) ON TABLE public.api_tokens TO larder_app;
+GRANT SELECT(class) ON TABLE public.api_tokens TO larder_app;
 REVOKE ALL ON FUNCTION public.find_token_v1(p_hash bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.find_token_v1(p_hash bytea) TO larder_app;
 REVOKE ALL ON FUNCTION public.find_token_v2(p_hash bytea) FROM PUBLIC;
@@ -888,19 +1204,33 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_events TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_events TO larder_worker;
 REVOKE ALL ON FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) TO larder_app;
+GRANT ALL ON FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) TO larder_public;
+GRANT ALL ON FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) TO larder_internal;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.chunk_policies TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.chunk_policies TO larder_worker;
+GRANT SELECT ON TABLE public.chunk_policies TO larder_public;
+GRANT SELECT ON TABLE public.chunk_policies TO larder_internal;
 GRANT SELECT,INSERT ON TABLE public.admin_audit TO larder_app;
 GRANT SELECT,INSERT ON TABLE public.admin_audit TO larder_worker;
+GRANT SELECT,INSERT,DELETE ON TABLE public.deny_patterns TO larder_app;
+GRANT SELECT ON TABLE public.deny_patterns TO larder_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.embedding_cache TO larder_worker;
+GRANT SELECT,DELETE ON TABLE public.embedding_cache TO larder_reader;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.evaluation_segments TO larder_app;
 GRANT SELECT,UPDATE ON TABLE public.evaluation_segments TO larder_worker;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.evaluation_segments TO larder_public;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.evaluation_segments TO larder_internal;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.host_leases TO larder_worker;
+GRANT SELECT,INSERT ON TABLE public.ingest_log TO larder_app;
+GRANT SELECT,INSERT ON TABLE public.ingest_log TO larder_worker;
 GRANT SELECT ON TABLE public.kb_chunks TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_chunks TO larder_worker;
-GRANT SELECT ON TABLE public.kb_chunks TO larder_reader;
-GRANT SELECT ON TABLE public.kb_held_texts TO larder_app;
+GRANT SELECT,UPDATE ON TABLE public.kb_chunks TO larder_reader;
+GRANT SELECT ON TABLE public.kb_chunks TO larder_public;
+GRANT SELECT ON TABLE public.kb_chunks TO larder_internal;
+GRANT SELECT,INSERT ON TABLE public.kb_held_texts TO larder_app;
 GRANT SELECT,INSERT,DELETE ON TABLE public.kb_held_texts TO larder_worker;
+GRANT SELECT,DELETE ON TABLE public.kb_held_texts TO larder_reader;
 GRANT SELECT ON TABLE public.kb_night_use TO larder_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.kb_night_use TO larder_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.kb_run_queue TO larder_app;
@@ -908,16 +1238,30 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.kb_run_queue TO larder_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_sources TO larder_app;
 GRANT SELECT,UPDATE ON TABLE public.kb_sources TO larder_worker;
 GRANT SELECT ON TABLE public.kb_sources TO larder_reader;
+GRANT SELECT ON TABLE public.kb_sources TO larder_public;
+GRANT SELECT ON TABLE public.kb_sources TO larder_internal;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_suggestions TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_suggestions TO larder_worker;
 GRANT SELECT ON TABLE public.kb_versions TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_versions TO larder_worker;
+GRANT SELECT ON TABLE public.kb_versions TO larder_public;
+GRANT SELECT ON TABLE public.kb_versions TO larder_internal;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.knowledge_circuits TO larder_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.knowledge_circuits TO larder_public;
+GRANT SELECT,INSERT,DELETE ON TABLE public.knowledge_nonces TO larder_app;
+GRANT SELECT,DELETE ON TABLE public.knowledge_nonces TO larder_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.mutation_windows TO larder_app;
 GRANT SELECT ON TABLE public.plans TO larder_app;
 GRANT SELECT ON TABLE public.plans TO larder_worker;
 GRANT SELECT,INSERT ON TABLE public.policy_evaluations TO larder_app;
 GRANT SELECT,DELETE ON TABLE public.policy_evaluations TO larder_worker;
+GRANT SELECT,INSERT ON TABLE public.policy_evaluations TO larder_public;
+GRANT SELECT,INSERT ON TABLE public.policy_evaluations TO larder_internal;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.quarantine TO larder_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.quarantine TO larder_worker;
 GRANT SELECT ON TABLE public.scheduler_state TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.scheduler_state TO larder_worker;
 GRANT SELECT,INSERT ON TABLE public.tombstones TO larder_app;
 GRANT SELECT ON TABLE public.tombstones TO larder_worker;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.widget_windows TO larder_app;
+GRANT SELECT,DELETE ON TABLE public.widget_windows TO larder_worker;
