@@ -101,13 +101,25 @@ def token() -> None:
 )
 @click.option("--label", help="What it is for.")
 @click.option("--operator", help="Whom an admin token is for.")
+@click.option("--role", "roles", multiple=True, help="A role that its requests may take; may be repeated.")
+@click.option("--purpose", "purposes", multiple=True, help="A purpose that it allows; may be repeated. None: any.")
 @json_option
 @click.pass_obj
 def create_token(
-    connection: Connection, tenant_name: str, token_class: str, label: str | None, operator: str | None
+    connection: Connection,
+    tenant_name: str,
+    token_class: str,
+    label: str | None,
+    operator: str | None,
+    roles: tuple[str, ...],
+    purposes: tuple[str, ...],
 ) -> None:
     """Make one more token, which is shown this once."""
-    arguments = {"tenant": tenant_name, "class": token_class, "label": label, "operator": operator}
+    arguments: dict[str, Any] = {"tenant": tenant_name, "class": token_class, "label": label, "operator": operator}
+    if roles:
+        arguments["roles"] = list(roles)
+    if purposes:
+        arguments["purposes"] = list(purposes)
     made = connection.ops().run("token_create", **arguments)
     emit(made, made["token"])
 

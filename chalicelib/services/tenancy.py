@@ -6,8 +6,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from chalicelib.domain.policy import PURPOSES
 from chalicelib.errors import Conflict, Invalid, NotFound
 from chalicelib.services import tokens
+from chalicelib.services.tokens import Minted
 from chalicelib.storage.connection import Database
 
 
@@ -28,10 +30,8 @@ def create(database: Database, *, name: str, plan: str, operator: str | None, no
             "tenant_id": str(tenant_id),
             "name": name.strip(),
             "plan": plan,
-            "api_token": tokens.mint(tx, tenant_id=tenant_id, token_class="api", label="first", operator=None, now=now),
-            "admin_token": tokens.mint(
-                tx, tenant_id=tenant_id, token_class="admin", label="first", operator=operator, now=now
-            ),
+            "api_token": tokens.mint(tx, tenant_id, Minted("api", "first"), now),
+            "admin_token": tokens.mint(tx, tenant_id, Minted("admin", "first", operator), now),
         }
 
 
@@ -55,20 +55,20 @@ def delete(database: Database, *, name: str) -> None:
             raise NotFound("there is no such tenant")
 
 
-def create_token(
-    database: Database, *, tenant: str, token_class: str, label: str, operator: str | None, now: datetime
-) -> dict[str, Any]:
+def create_token(database: Database, *, tenant: str, wanted: Minted, now: datetime) -> dict[str, Any]:
     """One more token, shown this once. Raises Invalid, NotFound."""
-    if token_class not in ("api", "admin"):
+    if wanted.token_class not in ("api", "admin"):
         raise Invalid("class: must be api or admin", field="class")
-    if operator and token_class != "admin":
+    if wanted.operator and wanted.token_class != "admin":
         raise Invalid("operator: only an admin token is minted for a named person", field="operator")
+    if unknown := sorted(set(wanted.purposes or ()) - PURPOSES):
+        raise Invalid(f"purposes: {unknown[0]!r} is no purpose", field="purposes")
     with database.transaction() as tx:
         row = tx.row("tenants.by_name", name=tenant)
         if row is None:
             raise NotFound("there is no such tenant")
-        token = tokens.mint(tx, tenant_id=row["id"], token_class=token_class, label=label, operator=operator, now=now)
-        return {"tenant": tenant, "class": token_class, "token": token}
+        token = tokens.mint(tx, row["id"], wanted, now)
+        return {"tenant": tenant, "class": wanted.token_class, "token": token}
 
 
 def list_tokens(database: Database, *, tenant: str | None) -> list[dict[str, Any]]:

@@ -33,11 +33,31 @@ class Principal:
     firewall_mode: str | None = None
 
 
-def mint(tx: Transaction, *, tenant_id: UUID, token_class: str, label: str, operator: str | None, now: datetime) -> str:
+@dataclass(frozen=True, slots=True)
+class Minted:
+    """What a new token is to be. ``roles`` and ``purposes`` bound what its requests may name; None: any purpose."""
+
+    token_class: str
+    label: str = ""
+    operator: str | None = None
+    roles: tuple[str, ...] = ()
+    purposes: tuple[str, ...] | None = None
+
+
+def mint(tx: Transaction, tenant_id: UUID, wanted: Minted, now: datetime) -> str:
     """Make a token and return it; only its hash is kept, so it can't be shown again."""
-    token = _PREFIX[token_class] + secrets.token_urlsafe(32)
-    parameters = {"tenant_id": tenant_id, "class": token_class, "label": label, "operator_name": operator}
-    tx.row("tokens.insert", **parameters, token_hash=_hash(token), now=now)
+    token = _PREFIX[wanted.token_class] + secrets.token_urlsafe(32)
+    tx.row(
+        "tokens.insert",
+        **{"class": wanted.token_class},
+        tenant_id=tenant_id,
+        label=wanted.label,
+        operator_name=wanted.operator,
+        roles=list(wanted.roles),
+        purposes=None if wanted.purposes is None else list(wanted.purposes),
+        token_hash=_hash(token),
+        now=now,
+    )
     return token
 
 

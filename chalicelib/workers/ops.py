@@ -13,6 +13,7 @@ import psycopg
 from chalicelib import bootstrap
 from chalicelib.errors import Invalid, LarderError, Problem
 from chalicelib.services import tenancy
+from chalicelib.services.tokens import Minted
 from chalicelib.storage import migrate
 from chalicelib.storage.connection import Database
 from chalicelib.telemetry import log_unexpected
@@ -81,15 +82,16 @@ def _tenant_delete(arguments: dict[str, Any]) -> Any:
 
 
 def _token_create(arguments: dict[str, Any]) -> Any:
-    _only(arguments, "tenant", "class", "label", "operator")
-    return tenancy.create_token(
-        _database(),
-        tenant=_text(arguments, "tenant"),
+    _only(arguments, "tenant", "class", "label", "operator", "roles", "purposes")
+    purposes = _names(arguments, "purposes")
+    wanted = Minted(
         token_class=_text(arguments, "class"),
         label=_optional_text(arguments, "label") or "",
         operator=_optional_text(arguments, "operator"),
-        now=_now(),
+        roles=tuple(_names(arguments, "roles") or ()),
+        purposes=None if purposes is None else tuple(purposes),
     )
+    return tenancy.create_token(_database(), tenant=_text(arguments, "tenant"), wanted=wanted, now=_now())
 
 
 def _token_list(arguments: dict[str, Any]) -> Any:
@@ -148,6 +150,15 @@ def _optional_text(arguments: dict[str, Any], name: str) -> str | None:
     if not isinstance(value, str) or re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", value):
         raise Invalid(f"{name}: must be one line of text", field=name)
     return value if value.strip() else None
+
+
+def _names(arguments: dict[str, Any], name: str) -> list[str] | None:
+    value = arguments.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(entry, str) and entry.strip() for entry in value):
+        raise Invalid(f"{name}: must be a list of names", field=name)
+    return value
 
 
 def _plain(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -2,12 +2,12 @@
 select * from find_token_v2(%(token_hash)s)
 
 -- name: insert
-insert into api_tokens (tenant_id, class, label, operator_name, token_hash, created_at)
-values (%(tenant_id)s, %(class)s, %(label)s, %(operator_name)s, %(token_hash)s, %(now)s)
+insert into api_tokens (tenant_id, class, label, operator_name, roles, purposes, token_hash, created_at)
+values (%(tenant_id)s, %(class)s, %(label)s, %(operator_name)s, %(roles)s, %(purposes)s, %(token_hash)s, %(now)s)
 returning id
 
 -- name: list
-select k.id, t.name as tenant, k.class, k.label, k.operator_name, k.created_at, k.revoked_at
+select k.id, t.name as tenant, k.class, k.label, k.operator_name, k.roles, k.purposes, k.created_at, k.revoked_at
   from api_tokens k join tenants t on t.id = k.tenant_id
  where %(tenant)s::text is null or t.name = %(tenant)s
  order by k.created_at, k.id
