@@ -42,9 +42,10 @@ lint: setup
 test-unit: setup
 	$(RUN) -m pytest -q $(UNIT)
 
-# One run of pytest, so that its last line counts everything. The tests of the local cloud share one process.
+# One run of pytest, so that its last line counts everything. A file stays in one process, since tests in it share
+# what is slow to start; files come in their order, so that the slow ones of tests/e2e don't come last.
 test: lint
-	$(RUN) -m pytest -n 2 --dist loadgroup
+	$(RUN) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # build/: the template, the code and the layer of dependencies for AWS.
 package: setup

@@ -1,4 +1,4 @@
-"""The whole system: one local cloud for all tests of this folder, emptied before each of them."""
+"""The whole system: one local cloud a test process, emptied before each test."""
 
 from __future__ import annotations
 
@@ -13,14 +13,11 @@ from tests.e2e.site import Site, serve
 HERE = Path(__file__).parent
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Every test here is an e2e test; those that share the cloud run in one process of a parallel run."""
+    """Every test here is an e2e test. (The hook sees the items of all folders.)"""
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.e2e)
-            if item.get_closest_marker("xdist_group") is None:
-                item.add_marker(pytest.mark.xdist_group("cloud"))
 
 
 @pytest.fixture(scope="session")

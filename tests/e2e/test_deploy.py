@@ -14,8 +14,6 @@ from infra.stack import DeployError
 from tests.e2e.cloud import PrivateCloud, private_cloud
 from tests.e2e.site import Site
 
-pytestmark = pytest.mark.xdist_group("lifecycle")
-
 
 def again(cloud: PrivateCloud, **parameters: str) -> list[str]:
     """Deploy once more what is deployed, with other parameters; what was said."""

@@ -20,8 +20,6 @@ from infra.package import ROOT
 from infra.process import Process
 from tests.e2e.cloud import private_cloud, until
 
-pytestmark = pytest.mark.xdist_group("lifecycle")
-
 
 def working_in(folder: str) -> list[str]:
     """Processes that know of ``folder``."""
