@@ -2,9 +2,9 @@
 
 Where a text may be cut is a matter of form: best after a paragraph, then after a sentence or a line, then after a
 word. Which of these places are taken is decided by a hash of the characters around each. The places are tried in the
-order of their hashes; one is taken if the piece that it lies in is too long and both parts would be long enough. So a
-cut depends on the text beside it and on the few cuts that outrank it, and not on how far it is from the top of the
-page: a sentence inserted above moves the chunks below and changes none of them.
+order of their hashes and taken if they leave enough on both sides; then, the last one first, those are given up whose
+two pieces make one chunk. So a cut depends on the text beside it and on the few cuts that outrank it, and not on how
+far it is from the top of the page: a sentence inserted above moves the chunks below and changes none of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_OVERLAP = 150
 MAX_CHUNKS = 2000
 
 MAX_BODY = MAX_CHARACTERS - MAX_OVERLAP
-MIN_BODY = 200  # of both parts of what is cut in two
+MIN_BODY = 200  # on both sides of a cut, when it is taken
 NEARBY = 24  # characters before a place that decide its rank
 AROUND = 200  # characters on both sides that decide between places of one rank: a form repeats its lines
 LONGEST_BY_CONTENT = MAX_CHUNKS * MAX_BODY // 2  # two neighbours together are longer than a body may be
@@ -90,12 +90,11 @@ def _by_content(text: str) -> list[int]:
         found = [match.end() for start, end in _too_long(ends) for match in places.finditer(text, start, end)]
         for place in sorted(found, key=rank):
             after = bisect_left(ends, place, hi=len(ends) - 1)
-            start, end = ends[after - 1], ends[after]
-            if end - start > _most(start) and min(place - start, end - place) >= MIN_BODY:
-                edge = _edge_before(text, start, place)
+            if min(place - ends[after - 1], ends[after] - place) >= MIN_BODY:
+                edge = _edge_before(text, ends[after - 1], place)
                 ends.insert(after, edge)
                 taken.append(edge)
-    for place in reversed(taken):  # a cut is given up if later ones left so little around it that it isn't needed
+    for place in reversed(taken):
         at = bisect_left(ends, place)
         if ends[at + 1] - ends[at - 1] <= _most(ends[at - 1]):
             del ends[at]

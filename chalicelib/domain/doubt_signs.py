@@ -116,7 +116,7 @@ SIGNS: dict[Doubt, Signs] = {
             r"error 404 \(not found\)!*1?|no such page|page (?:unavailable|missing|does(?:n't| not) exist)",
             r"(?:404\W+)?(?:die |diese )?seite (?:wurde )?(?:leider )?nicht (?:gefunden|vorhanden)(?:[^\w\n]+404)?",
             r"(?:die|diese) seite (?:existiert|gibt es) (?:leider )?nicht(?: mehr)?|nicht gefunden",
-            r"(?:404\W+)?(?:la|cette)? ?page (?:est )?(?:introuvable|non trouvée|n'existe (?:pas|plus))(?:[^\w\n]+404)?",
+            r"(?:404\W+)?(?:la |cette )?page (?:est )?(?:introuvable|non trouvée|n'existe p(?:as|lus))(?:[^\w\n]+404)?",
             r"(?:404\W+)?p[áa]gina (?:no|não) encontrada(?:[^\w\n]+404)?|(?:la |esta |a )?p[áa]gina (?:no|não) existe",
             r"(?:404\W+)?pagina (?:non trovata|niet gevonden)",
             r"(?:la |questa |deze )?pagina (?:non esiste|bestaat niet)",

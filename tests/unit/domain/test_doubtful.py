@@ -211,17 +211,17 @@ DOCUMENTS: list[tuple[str | None, str]] = [
     ),
     (
         "Change your password",
-        "Change your password\nLog in to the console, open Profile and choose Password. Enter the new one twice and save. "
+        "Change your password\nLog in to the console and choose Password. Enter the new one twice and save. "
         "If you have forgotten your password, ask an administrator to reset it for you.",
     ),
     (
         "Handling errors",
-        "Handling errors\nWhen the server answers 503 Service Unavailable, the client waits and tries again. A 404 is final: "
+        "Handling errors\nWhen the server answers 503 Service Unavailable, the client tries again. A 404 is final: "
         "the document was removed. An Internal Server Error is reported to the operator.",
     ),
     (
         "Maintenance of the pump",
-        "Maintenance of the pump\nOil the bearing once a month. Scheduled maintenance takes an hour and is done at night.",
+        "Maintenance of the pump\nOil the bearing once a month. Scheduled maintenance is done at night.",
     ),
     (
         "Release notes",
@@ -239,6 +239,20 @@ DOCUMENTS: list[tuple[str | None, str]] = [
         "Anmelden und abmelden\nWer sich anmelden will, ruft die Leitstelle an. Ein Passwort gibt es nicht.",
     ),
     ("状态码", "状态码\n服务器找不到页面时返回 404，客户端不再重试；登录失败时返回 401。"),
+    (
+        "Loading: the order of modules",
+        "The order of modules\n" + "\n".join(f"module{number}: after module{number - 1}" for number in range(1, 40)),
+    ),
+    (
+        "Log in | Pump manual",
+        "Log in\nPassword\nEmail\n"
+        + "Open the console and say who you are: the pump keeps a list of those who may start it, "
+        "and it asks each of them for a password. " * 7,
+    ),
+    ("Status codes", "Status codes\n200\nOK\n301\nMoved Permanently\n404\nNot found\n500\nInternal Server Error"),
+    ("Page not found | Example", "\n".join(f"Entry {number} of a long list" for number in range(300))),
+    (None, f"{MENU}\nSign in\nEmail\nPassword\n{MENU}"),
+    ("Example", "Sign in\nSign up\nThe pump that never stops\nEmail address\nSubscribe"),
     ("Coming home", "Coming home\nThe story of a pump that came back from the sea after thirty years."),
     (
         "Requirements",
@@ -317,6 +331,8 @@ def test_a_site_that_moved_with_its_text_is_no_doubt() -> None:
 
 def test_the_reason_is_a_plain_string_for_the_database() -> None:
     assert type(doubt("It works!")) is str
+    assert type(doubt(ARTICLE, final_url="https://example.net/")) is str
+    assert type(doubt("x", previous=ARTICLE)) is str
 
 
 @pytest.mark.parametrize(
