@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from uuid import UUID
 
 import psycopg
 from psycopg import sql
@@ -32,6 +33,32 @@ _VALUES = {
     "text[]": "'{}'",
     "vector": "array_fill(0.5, array[384])::vector",
 }
+
+
+_REFERENCES = """
+select a.attname, c.confrelid::regclass::text, f.attname
+  from pg_constraint c cross join unnest(c.conkey, c.confkey) as pair (own, other)
+  join pg_attribute a on a.attrelid = c.conrelid and a.attnum = pair.own
+  join pg_attribute f on f.attrelid = c.confrelid and f.attnum = pair.other
+ where c.contype = 'f' and c.conrelid = %s::regclass and a.attnotnull
+   and a.attname <> 'tenant_id' and c.confrelid <> 'tenants'::regclass
+"""
+
+
+def ensure_row(connection: psycopg.Connection[Any], table: str, tenant_id: UUID) -> None:
+    """A row of the tenant in its ``table``, and in every table that it must refer to, unless there is one."""
+    if _find(connection, table, "tenant_id", tenant_id):
+        return
+    known = {"tenant_id": tenant_id}
+    for column, target, key in connection.execute(_REFERENCES, (table,)).fetchall():
+        ensure_row(connection, target, tenant_id)
+        known[column] = _find(connection, target, key, tenant_id)[0][0]
+    make_row(connection, table, **known)
+
+
+def _find(connection: psycopg.Connection[Any], table: str, column: str, tenant_id: UUID) -> list[Any]:
+    query = sql.SQL("select {} from {} where tenant_id = %s limit 1")
+    return connection.execute(query.format(sql.Identifier(column), sql.Identifier(table)), (tenant_id,)).fetchall()
 
 
 def make_row(connection: psycopg.Connection[Any], table: str, **known: Any) -> None:

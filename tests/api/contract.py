@@ -16,11 +16,25 @@ from tests.tenants import Answer
 
 PROBLEM = "application/problem+json"
 
-_BODIES: Mapping[str, Any] = {"BulkIn": {"all": True}}
+_BODIES: Mapping[str, Any] = {
+    "BulkIn": {"all": True},
+    "DocumentIn": {"text": "The kettle whistles at noon, every day."},
+}
 """Bodies that keep a rule which JSON Schema does not tell."""
 
-_VALUES: Mapping[str, Any] = {"uri": "https://example.com/sample", "query": "sample", "mode": "advisory"}
+_VALUES: Mapping[str, Any] = {
+    "uri": "https://example.com/sample",
+    "query": "sample",
+    "mode": "advisory",
+    "base_url": "https://kb.example.com/{registration}",
+    "origins": ["https://www.example.com"],
+    "text": "The kettle whistles at four.",
+}
 """Values of fields whose rule JSON Schema does not tell."""
+
+
+WORDS = {"capability": "knowledge:read_public"}
+"""Parts of a path that are no ids."""
 
 
 @cache
@@ -34,6 +48,11 @@ def routes() -> list[Route]:
     return [route for resource in resources() for route in resource.routes]
 
 
+def tenant_routes() -> list[Route]:
+    """The routes for API tokens, with or without an admin token."""
+    return [route for route in routes() if route.access in ("read", "write")]
+
+
 def mutates(route: Route) -> bool:
     """Whether it changes anything. An admin token may be asked for a read too."""
     return route.access == "write" and route.method != "GET"
@@ -41,7 +60,7 @@ def mutates(route: Route) -> bool:
 
 def ids_in(route: Route) -> list[str]:
     """The names of the ids that its path asks for."""
-    return re.findall(r"{(\w+)}", route.path)
+    return re.findall(r"{(\w+_id)}", route.path)
 
 
 def title(route: Route) -> str:

@@ -9,15 +9,16 @@ from uuid import UUID, uuid4
 from pgvector import Vector
 from psycopg.types.range import TimestamptzRange
 
+from chalicelib.knowledge.sealed import seal
 from tests.any_row import make_row
-from tests.api.contract import ids_in, routes
+from tests.api.contract import WORDS
 from tests.api.tables import superuser
 from tests.tenants import Tenant
 
 TEXTS = ("The kettle is blue.\nIt whistles.", "The kettle is red.\nIt whistles.")
 
 
-def furnish(tenant: Tenant) -> dict[str, UUID]:
+def furnish(tenant: Tenant) -> dict[str, Any]:
     """Ids by the names that paths give them: a stale source with two versions and an open suggestion, and an event."""
     source, busy = (UUID(tenant.add(f"https://{name}.example/")["id"]) for name in ("furnished", "busy"))
     event = tenant.post(f"/v1/kb/sources/{busy}/queue", {"when": "night"}).json["event_id"]
@@ -26,10 +27,14 @@ def furnish(tenant: Tenant) -> dict[str, UUID]:
     chunk = write_version(tenant, source, 2, TEXTS[1], begin + timedelta(days=10), None)
     suggestion = tenant.get("/v1/kb/suggestions").json["items"][0]
     assert suggestion["source_id"] == str(source), suggestion
-    ids = {"source_id": source, "suggestion_id": UUID(suggestion["id"]), "event_id": UUID(event), "chunk_id": chunk}
-    missing = {name for route in routes() for name in ids_in(route)} - set(ids)
-    assert not missing, f"a path asks for {missing}: make one here"
-    return ids
+    return {
+        **askers(tenant),
+        "source_id": source,
+        "suggestion_id": UUID(suggestion["id"]),
+        "event_id": UUID(event),
+        "chunk_id": chunk,
+        "held_id": quarantine(tenant),
+    }
 
 
 def write_version(
@@ -54,6 +59,46 @@ def hold_text(tenant: Tenant, source_id: UUID, *, now: datetime) -> UUID:
         make_row(connection, "kb_held_texts", **own, id=held, reason="shrunk", text="A doubtful text.", fetched_at=now)
         make_row(connection, "kb_suggestions", **own, id=asked, kind="review_change", held_text_id=held, created_at=now)
     return asked
+
+
+def askers(tenant: Tenant) -> dict[str, Any]:
+    """A provider that the guard never connects to, one of each that may ask, and what an assistant may be granted."""
+    provider = uuid4()
+    with superuser(tenant.deployment) as connection:
+        own = {"tenant_id": tenant.id, "name": f"p-{provider}", "base_url": "https://127.0.0.1:9"}
+        make_row(
+            connection,
+            "knowledge_providers",
+            id=provider,
+            **own,
+            exposure_profile="agent_only",
+            **sealed(provider, tenant),
+        )
+    made = {kind: tenant.post(f"/v1/{kind}s", {"name": f"{kind}-{provider}", **more}) for kind, more in ASKERS.items()}
+    ids = {f"{kind}_id": UUID(answer.json["id"]) for kind, answer in made.items()}
+    return {**WORDS, **ids, "provider_id": provider}
+
+
+def sealed(provider: UUID, tenant: Tenant) -> dict[str, Any]:
+    """A secret at rest, as the service would keep it."""
+    kept = seal(tenant.deployment.outside.keys, provider, "a provider's secret")
+    return {"secret": kept.ciphertext, "secret_key_id": kept.key_id}
+
+
+ASKERS: dict[str, dict[str, Any]] = {"agent": {}, "assistant": {}, "widget": {"origins": ["https://www.example.com"]}}
+
+
+def quarantine(tenant: Tenant) -> UUID:
+    """A note that a gate stopped."""
+    ident = uuid4()
+    note = {
+        "deposit": "note",
+        "gate": "deny_pattern",
+        "text": "The kettle in the kitchen whistles when the tea is due.",
+    }
+    with superuser(tenant.deployment) as connection:
+        make_row(connection, "quarantine", id=ident, tenant_id=tenant.id, **note)
+    return ident
 
 
 def suggest(tenant: Tenant, source_id: UUID, kind: str, detail: str = "{}") -> UUID:

@@ -13,10 +13,11 @@ from tests.api import contract, tables
 from tests.api.furniture import furnish
 from tests.tenants import Answer, Deployment, Tenant
 
-ROUTES = contract.routes()
-CLOSED = [route for route in ROUTES if route.access != "open"]
-WRITES = [route for route in ROUTES if route.access == "write"]
-WITH_IDS = [route for route in ROUTES if "{" in route.path]
+CLOSED = contract.tenant_routes()
+OPEN = [route for route in contract.routes() if route.access == "open"]
+ROUTES = [*CLOSED, *OPEN]
+WRITES = [route for route in CLOSED if route.access == "write"]
+WITH_IDS = [route for route in CLOSED if contract.ids_in(route)]
 
 
 def each(routes: list[Route]) -> pytest.MarkDecorator:
@@ -45,8 +46,13 @@ def furnished(shared: Deployment) -> Furnished:
 def ask(route: Route, deployment: Deployment, headers: dict[str, str], ids: dict[str, UUID] | None = None) -> Answer:
     """A request that is right in every way but its headers and, perhaps, its ids."""
     unknown = {name: uuid4() for name in contract.ids_in(route)}
-    path = route.path.format(**{**unknown, **(ids or {})}) + contract.query_for(route)
+    path = route.path.format(**{**contract.WORDS, **unknown, **(ids or {})}) + contract.query_for(route)
     return deployment.request(route.method, path, headers, contract.body_for(route))
+
+
+def test_every_id_that_a_path_asks_for_is_at_hand(furnished: Furnished) -> None:
+    asked = {name for route in ROUTES for name in contract.ids_in(route)}
+    assert asked <= set(furnished.ids), "make one in tests/api/furniture.py"
 
 
 @each(CLOSED)
@@ -151,7 +157,7 @@ def test_a_method_that_a_path_does_not_have_is_refused_with_those_it_has(path: s
         assert set(answer.headers["allow"].split(", ")) == own
 
 
-@each([r for r in ROUTES if r.access == "open"])
+@each(OPEN)
 def test_an_open_route_asks_for_no_token(route: Route, shared: Deployment) -> None:
     assert ask(route, shared, {}).status == 200
     assert ask(route, shared, {"Authorization": "Bearer nonsense"}).status == 200

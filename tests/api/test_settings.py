@@ -133,7 +133,7 @@ def off(request: pytest.FixtureRequest, ours: Tenant, monkeypatch: pytest.Monkey
     return ids
 
 
-CLOSED = [route for route in contract.routes() if route.access != "open"]
+CLOSED = contract.tenant_routes()
 
 
 @pytest.mark.parametrize("route", [r for r in CLOSED if not r.while_disabled], ids=contract.title)

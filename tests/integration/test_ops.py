@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -18,7 +18,7 @@ from chalicelib.errors import Conflict, Forbidden, Unauthorized
 from chalicelib.services import tenancy, tokens
 from chalicelib.storage import migrate
 from chalicelib.workers import ops
-from tests.any_row import make_row
+from tests.any_row import ensure_row
 from tests.api.furniture import furnish
 from tests.postgres import TestServer
 from tests.tenants import Deployment, Tenant
@@ -167,7 +167,8 @@ def test_deleting_a_tenant_removes_its_rows_from_every_table_and_nobody_elses(
     ours, theirs = house.tenant(f"ours-{uuid4()}"), house.tenant(f"theirs-{uuid4()}")
     with monkeypatch.context() as patch:
         patch.setattr(bootstrap, "outside", lambda: house.outside)
-        ids = {tenant.name: furnish(tenant) for tenant in (ours, theirs)}
+        for tenant in (ours, theirs):
+            furnish(tenant)
     tenant_tables = [
         table
         for (table,) in rows(
@@ -176,8 +177,10 @@ def test_deleting_a_tenant_removes_its_rows_from_every_table_and_nobody_elses(
             "and column_name = 'tenant_id' order by 1",
         )
     ]
-    for tenant in (ours, theirs):
-        _fill(house, tenant, tenant_tables, ids[tenant.name]["source_id"])
+    with psycopg.connect(house.server.url(house.database_name, "postgres"), autocommit=True) as connection:
+        for table in tenant_tables:
+            ensure_row(connection, table, ours.id)
+            ensure_row(connection, table, theirs.id)
 
     def count(tenant: Tenant) -> dict[str, int]:
         query = sql.SQL("select count(*) from {} where tenant_id = %s")
@@ -192,15 +195,6 @@ def test_deleting_a_tenant_removes_its_rows_from_every_table_and_nobody_elses(
     with pytest.raises(Unauthorized):
         tokens.authenticate(house.outside.database, ours.api_token, None, admin_needed=False)
     assert refused("tenant_delete", name=ours.name)["code"] == "not_found"
-
-
-def _fill(house: Deployment, tenant: Tenant, tables: list[str], source_id: UUID) -> None:
-    """A row in every table that has none of the tenant's, joined to a source of its own where it has to be."""
-    with psycopg.connect(house.server.url(house.database_name, "postgres"), autocommit=True) as connection:
-        for table in tables:
-            query = sql.SQL("select from {} where tenant_id = %s").format(sql.Identifier(table))
-            if not connection.execute(query, (tenant.id,)).fetchall():
-                make_row(connection, table, tenant_id=tenant.id, source_id=source_id)
 
 
 # --- Tokens ---
