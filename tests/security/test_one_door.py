@@ -194,7 +194,7 @@ def requests_of(route: Route, readers: Readers) -> Iterator[tuple[str, Any]]:
                     yield route.path.format(source_id=source) + query, None
         case _:
             for chunk in made.chunks.values() if "{chunk_id}" in route.path else [uuid4()]:
-                ids = {name: uuid4() if name.endswith("_id") else "x" for name in contract.ids_in(route)}
+                ids = {name: uuid4() for name in re.findall(r"{(\w+)}", route.path)}
                 path = route.path.format(**{**ids, **readers.ids, "chunk_id": chunk})
                 yield path + contract.query_for(route), contract.body_for(route)
 
