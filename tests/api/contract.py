@@ -18,7 +18,7 @@ PROBLEM = "application/problem+json"
 
 _BODIES: Mapping[str, Any] = {
     "BulkIn": {"all": True},
-    "DocumentIn": {"text": "The kettle whistles at noon, every day."},
+    "DocumentIn": {"text": "The kettle whistles at noon, every day of the week, and at four for tea."},
 }
 """Bodies that keep a rule which JSON Schema does not tell."""
 
