@@ -90,13 +90,12 @@ def test_ports_may_have_blanks_around_them() -> None:
     assert read({**RIGHT, "KB_ALLOWED_PORTS": " 443 , 8443"}).allowed_ports == {443, 8443}
 
 
-@pytest.mark.parametrize("text", ["", " ", "\t"])
-def test_an_empty_allowlist_means_no_restriction(text: str) -> None:
-    assert read({**RIGHT, "KB_ALLOWLIST_DOMAINS": text}).allowed_domains == ()
+def test_an_empty_allowlist_means_no_restriction() -> None:
+    assert read({**RIGHT, "KB_ALLOWLIST_DOMAINS": ""}).allowed_domains == ()
 
 
 @pytest.mark.parametrize(
-    "text", [",", "example.com,", ",example.com", "a..b", "example.com,,b.example", "*", "*.com", "-"]
+    "text", [" ", "\t", ",", "example.com,", ",example.com", "a..b", "example.com,,b.example", "*", "*.com", "-"]
 )
 def test_an_allowlist_with_an_empty_or_impossible_entry_stops_the_start(text: str) -> None:
     (fault,) = faults(KB_ALLOWLIST_DOMAINS=text)
