@@ -119,6 +119,21 @@ VARIABLES: Mapping[str, Variable] = {
         _text,
         "Where the keys for proofs and seals are: a file of mode 0600, or the ARN of a secret of Secrets Manager.",
     ),
+    "knowledge_cache_seconds": Variable(
+        "LARDER_KNOWLEDGE_CACHE_SECONDS",
+        "0",
+        _integer(0, 600),
+        "How long providers' answers are kept for the agent that asked, such as 60. 0: not at all.",
+    ),
+    "knowledge_cache_rows": Variable(
+        "LARDER_KNOWLEDGE_CACHE_ROWS", "1000", _integer(1, 1_000_000), "Answers that may be kept for one tenant."
+    ),
+    "widget_per_token": Variable(
+        "LARDER_WIDGET_PER_TOKEN", "600", _integer(1, 1_000_000), "Requests a minute that one widget may make."
+    ),
+    "widget_per_address": Variable(
+        "LARDER_WIDGET_PER_ADDRESS", "60", _integer(1, 1_000_000), "Requests a minute to one widget from one address."
+    ),
     "queue_url": Variable("LARDER_QUEUE_URL", "", _text, "The SQS queue from tick to worker."),
     "model_dir": Variable("LARDER_MODEL_DIR", "", _text, "The folder with the embedding model."),
     "embed_model": Variable(
@@ -159,6 +174,10 @@ class Settings:
     firewall_floor: str
     allow_unscanned: bool
     keys: str
+    knowledge_cache_seconds: int
+    knowledge_cache_rows: int
+    widget_per_token: int
+    widget_per_address: int
     queue_url: str
     model_dir: str
     embed_model: str
