@@ -98,7 +98,9 @@ def search_knowledge(call: Call[KnowledgeIn, NoQuery]) -> Answer:
     consumer, body = cast(Consumer, call.who), call.body
     question = Question(body.query, body.limit, body.locale, body.localeFallback, body.conversationId)
     if consumer.kind == "agent":
-        return Answer(_for_agent(knowledge_search.search(call.outside, consumer.tenant_id, question, call.now)))
+        principal = " ".join([str(consumer.id), *sorted(consumer.capabilities)])
+        found = knowledge_search.search(call.outside, consumer.tenant_id, question, call.now, principal=principal)
+        return Answer(_for_agent(found))
     if READ_PUBLIC not in consumer.capabilities:
         raise Forbidden(f"this assistant was not granted {READ_PUBLIC}", code="capability_missing")
     return Answer({"results": public_search.search(call.outside, consumer.tenant_id, "main", question, call.now)})

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Protocol
 from uuid import UUID
 
 from chalicelib.domain.provider_circuit import Circuit, Permit, failed, succeeded
@@ -47,6 +48,16 @@ class Consulted:
         return Found(one.id, one.name, one.priority, frozenset(one.capabilities), judged)
 
 
+class Cache(Protocol):
+    """What was answered a moment ago. Only the way to agents has one."""
+
+    def recall(self, tx: Transaction, registrations: Sequence[Registration], now: datetime) -> dict[UUID, Reply]:
+        """What is kept of these."""
+
+    def keep(self, tx: Transaction, came: Sequence[tuple[Registration, Reply]], now: datetime) -> None:
+        """Keep answers; a failure is none."""
+
+
 def consult(
     outside: Outside,
     database: Database,
@@ -56,6 +67,7 @@ def consult(
     question: Question,
     now: datetime,
     *,
+    cache: Cache | None = None,
     post: Post = ssrf.post,
 ) -> list[Consulted]:
     """Ask every registration that ``load`` finds and that may be asked; in order of registration.
@@ -66,15 +78,17 @@ def consult(
         registrations = load(tx)
         active = [one.id for one in registrations if one.status == "active"]
         permits = circuits.admit_all(tx, active, lane, now) if active else {}
-    targets = {
-        one.id: target
-        for one in registrations
-        if one.id in permits and permits[one.id].granted and (target := _target(outside, one, now)) is not None
-    }
-    replies = {reply.target: reply for reply in ask_all(list(targets.values()), question, post=post, now=now)}
-    if replies:
+        may_go = [one for one in registrations if one.id in permits and permits[one.id].granted]
+        kept = cache.recall(tx, [one for one in may_go if permits[one.id].verdict == "go"], now) if cache else {}
+    asked = [one for one in may_go if one.id not in kept]
+    targets = [target for one in asked if (target := _target(outside, one, now)) is not None]
+    came = {reply.target: reply for reply in ask_all(targets, question, post=post, now=now)}
+    if came:
         with database.transaction(tenant_id) as tx:
-            _settle(tx, lane, permits, replies, now)
+            _settle(tx, lane, permits, came, now)
+            if cache:
+                cache.keep(tx, [(one, came[one.id]) for one in asked if one.id in came], now)
+    replies = kept | came
     return [_consulted(one, permits.get(one.id), replies.get(one.id)) for one in registrations]
 
 

@@ -14,6 +14,7 @@ from chalicelib.knowledge.answer import merged
 from chalicelib.knowledge.broker import Question
 from chalicelib.knowledge.exchange import Post
 from chalicelib.services.consult import Consulted, consult
+from chalicelib.services.knowledge_cache import KnowledgeCache
 from chalicelib.services.outside import Outside
 from chalicelib.storage import providers
 
@@ -27,8 +28,22 @@ class Answer:
     consulted: list[Consulted]
 
 
-def search(outside: Outside, tenant_id: UUID, question: Question, now: datetime, *, post: Post = ssrf.post) -> Answer:
-    """Ask every provider. One that is down is a status, not an error."""
+def search(
+    outside: Outside,
+    tenant_id: UUID,
+    question: Question,
+    now: datetime,
+    *,
+    principal: str | None = None,
+    post: Post = ssrf.post,
+) -> Answer:
+    """Ask every provider. One that is down is a status, not an error.
+
+    ``principal`` names who asks, with what they may do: answers are kept for nobody else. None: nothing is kept.
+    """
+    seconds = outside.settings.knowledge_cache_seconds
+    is_kept = principal is not None and seconds > 0 and question.conversation_id is None
+    cache = KnowledgeCache(outside, tenant_id, str(principal), question) if is_kept else None
     consulted = consult(
         outside,
         outside.database,
@@ -37,6 +52,7 @@ def search(outside: Outside, tenant_id: UUID, question: Question, now: datetime,
         "main",
         question,
         now,
+        cache=cache,
         post=post,
     )
     results = merged([one.found for one in consulted], question)

@@ -46,17 +46,21 @@ def rotate(
             now=now,
         )
         assert after is not None
-        tx.run("providers.forget_circuits", id=ident)
+        tx.run("providers.forget", id=ident)
         told = {"overlap_seconds": int(overlap.total_seconds())}
         audit(tx, who, "provider.rotate_secret", str(ident), None, told, now)
         return Shown(after, []), secret, allowance
 
 
-def sweep(outside: Outside, now: datetime) -> int:
-    """Wipe every previous secret whose time is over, whoever's it is; how many. For the scheduled function."""
+def sweep(outside: Outside, now: datetime) -> dict[str, int]:
+    """Take out what has run out, whoever's it is; how much of it. For the scheduled function."""
     with outside.database.transaction() as tx:
-        tx.run("providers.drop_nonces", now=now)
-        return tx.run("providers.wipe", now=now)
+        return {
+            "secrets": tx.run("providers.wipe", now=now),
+            "nonces": tx.run("providers.drop_nonces", now=now),
+            "answers": tx.run("providers.drop_answers", now=now),
+            "windows": tx.run("consumers.drop_windows", now=now),
+        }
 
 
 def _current(outside: Outside, provider: Provider) -> str:

@@ -162,7 +162,7 @@ def write(
 ) -> Provider:
     """Save the fields that can be changed; ``wanted`` has all of them."""
     if begins_anew:
-        tx.run("providers.forget_circuits", id=before.id)
+        tx.run("providers.forget", id=before.id)
     generation = before.config_generation + int(begins_anew)
     after = tx.one("providers.update", Provider, id=before.id, **wanted, config_generation=generation, now=now)
     assert after is not None

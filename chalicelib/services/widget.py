@@ -11,8 +11,6 @@ from chalicelib.services import consumers, public_search
 from chalicelib.services.consumers import Consumer
 from chalicelib.services.outside import Outside
 
-PER_TOKEN, PER_ADDRESS = 600, 60  # requests a minute
-
 
 class Refused(Problem):
     """The widget's one refusal: it looks the same whatever was wrong."""
@@ -31,8 +29,8 @@ def admit(outside: Outside, bearer: str | None, origin: str | None, address: str
         raise Refused("refused")
     hashed = outside.keys.sign("widget address", f"{widget.id} {address}".encode())[1]
     buckets = (
-        (f"token {widget.id}", PER_TOKEN),
-        (f"address {hashed}", PER_ADDRESS),
+        (f"token {widget.id}", outside.settings.widget_per_token),
+        (f"address {hashed}", outside.settings.widget_per_address),
     )
     with outside.database.transaction(widget.tenant_id) as tx:
         for bucket, limit in buckets:

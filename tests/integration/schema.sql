@@ -199,7 +199,7 @@ CREATE TABLE public.knowledge_providers (
     CONSTRAINT knowledge_providers_exposure_profile_check CHECK ((exposure_profile = ANY (ARRAY['customer_safe'::text, 'agent_only'::text]))),
     CONSTRAINT knowledge_providers_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
     CONSTRAINT knowledge_providers_status_check CHECK ((status = ANY (ARRAY['active'::text, 'disabled'::text, 'auto_disabled'::text]))),
-    CONSTRAINT previous_secret_is_whole CHECK ((num_nulls(previous_secret, previous_secret_key_id, previous_secret_until) = ANY (ARRAY[0, 3])))
+    CONSTRAINT previous_secret_is_whole CHECK (((num_nulls(previous_secret, previous_secret_key_id) = ANY (ARRAY[0, 2])) AND ((previous_secret IS NULL) OR (previous_secret_until IS NOT NULL))))
 );
 ALTER TABLE ONLY public.knowledge_providers FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.knowledge_providers OWNER TO larder_owner;
@@ -772,6 +772,15 @@ CREATE TABLE public.kb_versions (
 );
 ALTER TABLE ONLY public.kb_versions FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.kb_versions OWNER TO larder_owner;
+CREATE TABLE public.knowledge_cache (
+    provider_id uuid NOT NULL,
+    key bytea NOT NULL,
+    tenant_id uuid NOT NULL,
+    results jsonb NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.knowledge_cache FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.knowledge_cache OWNER TO larder_owner;
 CREATE TABLE public.knowledge_circuits (
     provider_id uuid NOT NULL,
     lane text NOT NULL,
@@ -919,6 +928,8 @@ ALTER TABLE ONLY public.kb_versions
     ADD CONSTRAINT kb_versions_event_id_key UNIQUE (event_id);
 ALTER TABLE ONLY public.kb_versions
     ADD CONSTRAINT kb_versions_pkey PRIMARY KEY (source_id, version);
+ALTER TABLE ONLY public.knowledge_cache
+    ADD CONSTRAINT knowledge_cache_pkey PRIMARY KEY (provider_id, key);
 ALTER TABLE ONLY public.knowledge_circuits
     ADD CONSTRAINT knowledge_circuits_pkey PRIMARY KEY (provider_id, lane);
 ALTER TABLE ONLY public.knowledge_consumers
@@ -983,12 +994,14 @@ CREATE UNIQUE INDEX kb_suggestions_one_open ON public.kb_suggestions USING btree
 CREATE INDEX kb_suggestions_page ON public.kb_suggestions USING btree (tenant_id, state, created_at, id);
 CREATE INDEX kb_suggestions_source ON public.kb_suggestions USING btree (source_id, kind, decided_at);
 CREATE INDEX kb_versions_tenant ON public.kb_versions USING btree (tenant_id);
+CREATE INDEX knowledge_cache_age ON public.knowledge_cache USING btree (expires_at);
+CREATE INDEX knowledge_cache_tenant ON public.knowledge_cache USING btree (tenant_id, expires_at);
 CREATE INDEX knowledge_circuits_tenant ON public.knowledge_circuits USING btree (tenant_id);
 CREATE INDEX knowledge_consumers_origins ON public.knowledge_consumers USING gin (origins) WHERE (kind = 'widget'::text);
 CREATE INDEX knowledge_nonces_age ON public.knowledge_nonces USING btree (keep_until);
 CREATE INDEX knowledge_nonces_tenant ON public.knowledge_nonces USING btree (tenant_id);
 CREATE INDEX knowledge_providers_order ON public.knowledge_providers USING btree (tenant_id, created_at, id);
-CREATE INDEX knowledge_providers_overlap ON public.knowledge_providers USING btree (previous_secret_until) WHERE (previous_secret_until IS NOT NULL);
+CREATE INDEX knowledge_providers_overlap ON public.knowledge_providers USING btree (previous_secret_until) WHERE (previous_secret IS NOT NULL);
 CREATE INDEX policy_evaluations_chunk ON public.policy_evaluations USING btree (tenant_id, chunk_id, evaluated_at);
 CREATE INDEX policy_evaluations_page ON public.policy_evaluations USING btree (tenant_id, evaluated_at, id);
 CREATE INDEX quarantine_page ON public.quarantine USING btree (tenant_id, state, created_at, id);
@@ -1031,6 +1044,8 @@ ALTER TABLE ONLY public.kb_suggestions
     ADD CONSTRAINT kb_suggestions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.kb_versions
     ADD CONSTRAINT kb_versions_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.kb_sources(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.knowledge_cache
+    ADD CONSTRAINT knowledge_cache_provider_id_fkey FOREIGN KEY (provider_id) REFERENCES public.knowledge_providers(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.knowledge_circuits
     ADD CONSTRAINT knowledge_circuits_provider_id_fkey FOREIGN KEY (provider_id) REFERENCES public.knowledge_providers(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.knowledge_consumers
@@ -1082,6 +1097,7 @@ ALTER TABLE public.kb_run_queue ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.kb_sources ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.kb_suggestions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.kb_versions ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.knowledge_cache ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.knowledge_circuits ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.knowledge_consumers ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.knowledge_nonces ENABLE ROW LEVEL SECURITY;
@@ -1115,6 +1131,7 @@ CREATE POLICY own_tenant ON public.kb_run_queue TO larder_app, larder_worker USI
 CREATE POLICY own_tenant ON public.kb_sources TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.kb_suggestions TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.kb_versions TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.knowledge_cache TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.knowledge_circuits TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.knowledge_consumers TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.knowledge_nonces TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
@@ -1134,8 +1151,9 @@ CREATE POLICY published ON public.kb_sources FOR SELECT TO larder_public USING (
 CREATE POLICY published ON public.kb_versions FOR SELECT TO larder_public USING (((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid) AND (source_id IN ( SELECT s.id
    FROM public.kb_sources s))));
 ALTER TABLE public.quarantine ENABLE ROW LEVEL SECURITY;
+CREATE POLICY ran_out ON public.knowledge_cache TO larder_worker USING ((expires_at < clock_timestamp()));
 CREATE POLICY ran_out ON public.knowledge_nonces TO larder_worker USING ((keep_until < (clock_timestamp() - '00:01:00'::interval)));
-CREATE POLICY ran_out ON public.knowledge_providers TO larder_worker USING ((previous_secret_until < clock_timestamp())) WITH CHECK ((previous_secret_until IS NULL));
+CREATE POLICY ran_out ON public.knowledge_providers TO larder_worker USING ((previous_secret_until < clock_timestamp()));
 CREATE POLICY ran_out ON public.widget_windows TO larder_worker USING ((started_at < (clock_timestamp() - '00:10:00'::interval)));
 ALTER TABLE public.tenants ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.tombstones ENABLE ROW LEVEL SECURITY;
@@ -1166,11 +1184,11 @@ GRANT UPDATE(base_url) ON TABLE public.knowledge_providers TO larder_app;
 GRANT UPDATE(secret) ON TABLE public.knowledge_providers TO larder_app;
 GRANT UPDATE(secret_key_id) ON TABLE public.knowledge_providers TO larder_app;
 GRANT UPDATE(previous_secret) ON TABLE public.knowledge_providers TO larder_app;
-GRANT UPDATE(previous_secret) ON TABLE public.knowledge_providers TO larder_worker;
+GRANT SELECT(previous_secret),UPDATE(previous_secret) ON TABLE public.knowledge_providers TO larder_worker;
 GRANT UPDATE(previous_secret_key_id) ON TABLE public.knowledge_providers TO larder_app;
 GRANT UPDATE(previous_secret_key_id) ON TABLE public.knowledge_providers TO larder_worker;
 GRANT UPDATE(previous_secret_until) ON TABLE public.knowledge_providers TO larder_app;
-GRANT SELECT(previous_secret_until),UPDATE(previous_secret_until) ON TABLE public.knowledge_providers TO larder_worker;
+GRANT SELECT(previous_secret_until) ON TABLE public.knowledge_providers TO larder_worker;
 GRANT UPDATE(secret_rotated_at) ON TABLE public.knowledge_providers TO larder_app;
 GRANT UPDATE(capabilities) ON TABLE public.knowledge_providers TO larder_app;
 GRANT UPDATE(priority) ON TABLE public.knowledge_providers TO larder_app;
@@ -1246,6 +1264,8 @@ GRANT SELECT ON TABLE public.kb_versions TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_versions TO larder_worker;
 GRANT SELECT ON TABLE public.kb_versions TO larder_public;
 GRANT SELECT ON TABLE public.kb_versions TO larder_internal;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.knowledge_cache TO larder_app;
+GRANT SELECT,DELETE ON TABLE public.knowledge_cache TO larder_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.knowledge_circuits TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.knowledge_circuits TO larder_public;
 GRANT SELECT,INSERT,DELETE ON TABLE public.knowledge_nonces TO larder_app;

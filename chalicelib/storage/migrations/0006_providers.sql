@@ -8,7 +8,7 @@ create table knowledge_providers (
   exposure_profile text not null check (exposure_profile in ('customer_safe', 'agent_only')),
   secret bytea not null,                        -- AES-256-GCM: nonce, ciphertext, tag
   secret_key_id text not null,
-  previous_secret bytea,                        -- still good until previous_secret_until, then wiped
+  previous_secret bytea,                        -- good until previous_secret_until, then wiped
   previous_secret_key_id text,
   previous_secret_until timestamptz,
   secret_rotated_at timestamptz,
@@ -27,11 +27,12 @@ create table knowledge_providers (
   unique (tenant_id, name),
   constraint conversations_stay_inside check (not send_conversation_id or exposure_profile = 'agent_only'),
   constraint previous_secret_is_whole
-    check (num_nulls(previous_secret, previous_secret_key_id, previous_secret_until) in (0, 3))
+    check (num_nulls(previous_secret, previous_secret_key_id) in (0, 2)
+           and (previous_secret is null or previous_secret_until is not null))
 );
 create index knowledge_providers_order on knowledge_providers (tenant_id, created_at, id);
 create index knowledge_providers_overlap on knowledge_providers (previous_secret_until)
-  where previous_secret_until is not null;
+  where previous_secret is not null;
 
 -- One row a provider and lane: what a public page causes must not close a provider for agents.
 create table knowledge_circuits (
@@ -51,6 +52,18 @@ create table knowledge_circuits (
   primary key (provider_id, lane)
 );
 create index knowledge_circuits_tenant on knowledge_circuits (tenant_id);
+
+-- What providers answered to agents a moment ago: operational data, not a copy of what they hold. Off by default.
+create table knowledge_cache (
+  provider_id uuid not null references knowledge_providers on delete cascade,
+  key bytea not null,                           -- HMAC over everything that the answer depends on
+  tenant_id uuid not null,
+  results jsonb not null,                       -- after the labels were applied
+  expires_at timestamptz not null,
+  primary key (provider_id, key)
+);
+create index knowledge_cache_tenant on knowledge_cache (tenant_id, expires_at);
+create index knowledge_cache_age on knowledge_cache (expires_at);
 
 -- Nonces that were seen by Larder's own provider. Replicas agree by the primary key.
 create table knowledge_nonces (
@@ -96,7 +109,8 @@ declare
   name text;
 begin
   foreach name in array array[
-    'knowledge_providers', 'knowledge_circuits', 'knowledge_nonces', 'knowledge_consumers', 'widget_windows'
+    'knowledge_providers', 'knowledge_circuits', 'knowledge_cache', 'knowledge_nonces', 'knowledge_consumers',
+    'widget_windows'
   ] loop
     execute format('alter table %I enable row level security', name);
     execute format('alter table %I force row level security', name);
@@ -114,6 +128,7 @@ grant update (name, base_url, secret, secret_key_id, previous_secret, previous_s
               secret_rotated_at, capabilities, priority, status, allow_private_network, send_conversation_id,
               config_generation, label_warnings, last_label_warning_at, updated_at) on knowledge_providers to larder_app;
 grant select, insert, update, delete on knowledge_circuits to larder_app;
+grant select, insert, update, delete on knowledge_cache to larder_app;
 grant select, insert, delete on knowledge_nonces to larder_app;
 grant select, insert, update, delete on knowledge_consumers to larder_app;
 grant select, insert, update on widget_windows to larder_app;
@@ -129,11 +144,11 @@ create policy consumers_only_out on api_tokens as restrictive for delete to lard
 -- The scheduled function takes out what has run out, whoever's it is, and sees nothing else of it.
 create policy ran_out on knowledge_nonces to larder_worker using (keep_until < clock_timestamp() - interval '1 minute');
 create policy ran_out on widget_windows to larder_worker using (started_at < clock_timestamp() - interval '10 minutes');
-create policy ran_out on knowledge_providers to larder_worker
-  using (previous_secret_until < clock_timestamp()) with check (previous_secret_until is null);
-grant select, delete on knowledge_nonces, widget_windows to larder_worker;
-grant select (id, previous_secret_until) on knowledge_providers to larder_worker;
-grant update (previous_secret, previous_secret_key_id, previous_secret_until) on knowledge_providers to larder_worker;
+create policy ran_out on knowledge_cache to larder_worker using (expires_at < clock_timestamp());
+create policy ran_out on knowledge_providers to larder_worker using (previous_secret_until < clock_timestamp());
+grant select, delete on knowledge_nonces, knowledge_cache, widget_windows to larder_worker;
+grant select (id, previous_secret, previous_secret_until) on knowledge_providers to larder_worker;
+grant update (previous_secret, previous_secret_key_id) on knowledge_providers to larder_worker;
 
 -- Two roles that the API puts on for a transaction, each with fewer rights than its own:
 -- larder_public    what customers may reach: sources that are published and public, customer_safe registrations

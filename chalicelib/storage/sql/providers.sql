@@ -43,14 +43,15 @@ delete from knowledge_providers where id = %(id)s
 
 -- name: wipe
 -- Of one tenant, or, for the scheduled function, of all.
-update knowledge_providers
-   set previous_secret = null, previous_secret_key_id = null, previous_secret_until = null
- where previous_secret_until <= %(now)s
+update knowledge_providers set previous_secret = null, previous_secret_key_id = null
+ where previous_secret_until <= %(now)s and previous_secret is not null
 
 -- name: circuits
 select * from knowledge_circuits where tenant_id = %(tenant_id)s
 
--- name: forget_circuits
+-- name: forget
+-- What was counted and what was kept, under the configuration that no longer counts.
+with kept as (delete from knowledge_cache where provider_id = %(id)s)
 delete from knowledge_circuits where provider_id = %(id)s
 
 -- name: own
@@ -64,3 +65,6 @@ on conflict do nothing returning true
 
 -- name: drop_nonces
 delete from knowledge_nonces where keep_until <= %(now)s
+
+-- name: drop_answers
+delete from knowledge_cache where expires_at <= %(now)s
