@@ -13,7 +13,7 @@ begin
       when duplicate_object or unique_violation then null;
     end;
   end loop;
-  -- To hand functions over to larder_reader the migrating role must be able to become it.
+  -- To hand functions over to larder_reader, and to say who may call them, the migrating role must act as it.
   execute format('grant larder_reader to %I', current_user);
 exception
   when others then

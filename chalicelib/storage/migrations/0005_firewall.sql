@@ -4,6 +4,11 @@ alter table tenants
   add column firewall_mode text,                -- null: the deployment's; an unknown word counts as advisory
   add column memory_require_approval boolean not null default false;
 
+-- What a tenant may change of itself; its plan and its limits are for operations alone.
+revoke update on tenants from larder_app;
+grant update (enabled, timezone, night_start, night_end, nightly_job_cap, firewall_mode, memory_require_approval)
+  on tenants to larder_app;
+
 alter table api_tokens
   add column roles text[] not null default '{}',
   add column purposes text[];                   -- null: any purpose; a request may name one of these
@@ -19,7 +24,7 @@ alter table kb_sources
 
 -- Policy and validation belong to a source and a text for ever: a paragraph that leaves and comes back has them again.
 create table chunk_policies (
-  source_id uuid not null references kb_sources on delete cascade,
+  source_id uuid not null,
   content_hash text not null,
   tenant_id uuid not null,
   sensitivity text not null default '',         -- '': as the source says
@@ -29,17 +34,19 @@ create table chunk_policies (
   content_class text not null default '',
   validation_status text not null default '',
   updated_at timestamptz not null,
-  primary key (source_id, content_hash)
+  primary key (source_id, content_hash),
+  foreign key (tenant_id, source_id) references kb_sources (tenant_id, id) on delete cascade
 );
 create index chunk_policies_tenant on chunk_policies (tenant_id);
 
 -- A forgotten text must not come back with the next refresh.
 create table tombstones (
-  source_id uuid not null references kb_sources on delete cascade,
+  source_id uuid not null,
   content_hash text not null,
   tenant_id uuid not null,
   forgotten_at timestamptz not null,
-  primary key (source_id, content_hash)
+  primary key (source_id, content_hash),
+  foreign key (tenant_id, source_id) references kb_sources (tenant_id, id) on delete cascade
 );
 create index tombstones_tenant on tombstones (tenant_id);
 
@@ -323,7 +330,7 @@ create table deny_patterns (
 create table quarantine (
   id uuid primary key default gen_random_uuid(),
   tenant_id uuid not null references tenants on delete cascade,
-  source_id uuid references kb_sources on delete cascade,   -- a page of this source; null: a deposit of its own
+  source_id uuid,                               -- a page of this source; null: a deposit of its own
   deposit text not null,
   gate text not null,
   reason text not null,
@@ -333,7 +340,8 @@ create table quarantine (
   state text not null default 'held' check (state in ('held', 'released', 'dropped')),
   created_at timestamptz not null,
   decided_at timestamptz,
-  decided_by uuid
+  decided_by uuid,
+  foreign key (tenant_id, source_id) references kb_sources (tenant_id, id) on delete cascade
 );
 create index quarantine_page on quarantine (tenant_id, state, created_at, id);
 
