@@ -5,7 +5,7 @@ from pydoc_data.topics import topics
 
 import pytest
 
-from chalicelib.domain.chunk_cuts import MAX_BODY, MIN_BODY, cuts, middle_cut, overlap_start
+from chalicelib.domain.chunk_cuts import MAX_BODY, MAX_CHARACTERS, MIN_BODY, cuts, middle_cut, overlap_start
 from chalicelib.domain.chunking import chunk
 
 # Pages as an extraction gives them, out of Python's own manual: a paragraph or a line of code is a line.
@@ -71,6 +71,7 @@ def test_two_neighbours_together_are_longer_than_one_body() -> None:
     for page in PAGES:
         parts = bodies(page)
         assert all(len(one) + len(other) > MAX_BODY for one, other in pairwise(parts))
+        assert len(parts[0]) + len(parts[1]) > MAX_CHARACTERS, "the first has no overlap and so more room"
         assert min(map(len, parts)) >= MIN_BODY
 
 

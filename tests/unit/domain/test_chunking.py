@@ -1,7 +1,7 @@
 import random
 import time
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from uuid import UUID
 
 import pytest
@@ -68,25 +68,28 @@ def check_form(text: str, chunks: list[Chunk]) -> None:
         assert one.body
         assert one.text.strip()
         assert text.endswith(one.text[: one.overlap], 0, end - len(one.body)), "the overlap repeats what stands before"
+    for one, following in pairwise(chunks):
+        assert following.overlap <= len(one.body), "the repeat is out of the chunk before"
+
+
+def check_clusters(text: str, chunks: list[Chunk]) -> None:
+    allowed = edges(text)
+    for one, end in zip(chunks, accumulate(len(one.body) for one in chunks), strict=True):
+        assert {end - len(one.text), end - len(one.body), end} <= allowed
 
 
 @settings(max_examples=80, deadline=None)
 @given(TEXTS)
 @example("\u0600" * 3000)
 @example(FLAG * 1500)
+@example("\u0600" * 100 + "a" * 2000)
 def test_a_text_is_its_bodies_joined_and_no_short_cluster_is_cut(text: str) -> None:
-    text = text.strip() and text
     chunks = chunk(text)
-    if all(len(run) < 900 for run in regex.findall(r"\s+", text)):
+    assert all(one.text.strip() and len(one.text) <= 1200 for one in chunks)
+    if all(len(run) < 200 for run in regex.findall(r"\s+", text)) and text.strip():
         check_form(text, chunks)
-    if any(len(cluster) > 150 for cluster in regex.findall(r"\X", text)):
-        return
-    allowed = edges(text)
-    at = 0
-    for one in chunks:
-        at = text.index(one.text, max(0, at - one.overlap)) + one.overlap if one.overlap else text.index(one.text, at)
-        assert {at, at - one.overlap, at + len(one.body)} <= allowed
-        at += len(one.body)
+        if all(len(cluster) <= 150 for cluster in regex.findall(r"\X", text)):
+            check_clusters(text, chunks)
 
 
 @settings(max_examples=25, deadline=None)
@@ -130,20 +133,25 @@ def test_blanks_that_would_fill_a_chunk_are_all_that_is_left_out() -> None:
     assert "".join(one.body for one in chunks).replace("\n", "") == "ab"
 
 
+def test_blanks_that_fit_into_the_chunk_before_are_kept() -> None:
+    text = "x" * 700 + "\n" * 240 + "y" * 900
+    check_form(text, chunk(text, fits=lambda candidate: len(candidate.strip()) <= 300))
+
+
 def test_an_emoji_at_the_cut_stays_whole() -> None:
     text = "a" * 1199 + "\U0001f680" + "b" * 50
     check_form(text, chunk(text))
 
 
 @pytest.mark.parametrize(
-    "cluster", [FAMILY, FLAG, "क्षि", "\u1112\u1161\u11ab", "e\u0301\u0323", "\r\n", "\u0600\u06001"]
+    "cluster",
+    [FAMILY, FLAG, "क्षि", "\u1112\u1161\u11ab", "e\u0301\u0323", "\r\n", "\u0600\u06001", "\u0600\u0600\u06001"],
 )
 @pytest.mark.parametrize("shift", range(9))
 def test_clusters_in_a_row_are_cut_between_them_alone(cluster: str, shift: int) -> None:
     text = "x" * shift + cluster * 1200
-    allowed = edges(text)
-    assert set(accumulate(map(len, bodies(text)))) <= allowed
-    assert all(regex.match(r"\X", one.text) for one in chunk(text))
+    check_clusters(text, chunk(text))
+    check_clusters(text, chunk(text, fits=lambda candidate: len(candidate) <= 300))
 
 
 def test_a_cluster_longer_than_a_chunk_is_cut_after_all() -> None:
@@ -178,6 +186,13 @@ def test_chinese_text_is_cut_to_a_window_of_512_tokens_with_overlap() -> None:
     assert all(len(one.text) <= 510 for one in chunks)
     assert all(one.body.endswith("。") for one in chunks)
     assert all(one.overlap > 20 for one in chunks[1:])
+
+
+def test_the_repeat_is_out_of_the_chunk_before_also_if_that_was_cut_finely() -> None:
+    text = "文" * 500 + "Latin words weigh less. " * 27
+    chunks = chunk(text, fits=lambda candidate: len(candidate.encode()) <= 700)
+    check_form(text, chunks)
+    assert max(len(one.body) for one in chunks) > 2 * min(len(one.body) for one in chunks)
 
 
 def test_emoji_that_count_many_tokens_are_cut_between_families() -> None:
