@@ -1,0 +1,99 @@
+"""Plays where a provider may lead: names, addresses, what the guard refuses."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+from unittest import mock
+
+from chalicelib import bootstrap
+from chalicelib.knowledge.broker import Question
+from chalicelib.services import knowledge_search
+from tests.api.tables import superuser
+from tests.cases import ssrf_certificates as certificates
+from tests.cases.provider_compare import Given, Mismatches, by_table, differs
+from tests.cases.provider_scene import CLASSES, NOW, Scene
+from tests.cases.provider_stage import stage, strict, tenant, through
+from tests.cases.ssrf_words import Unreadable
+from tests.cases.ssrf_world import World
+from tests.scripted_provider import answer, result
+
+
+def names(given: Given, expected: Given) -> Mismatches:
+    """A provider whose name leads somewhere: registered by the route, called through the guard."""
+    url = given.get("base_url") or "https://wiki.example.com/"
+    private = bool(given.get("allow_private_network"))
+    acknowledge = {"acknowledge": "ssrf-risk"} if private else {}
+    if "sequence" in given:
+        each = [[answers] for answers in given["sequence"]]
+    else:
+        each = [[[address]] for address in given.get("dns_each") or []] or [[given["dns"]]]
+    outcomes = []
+    with Scene() as scene:
+        made = scene.house.register(url, "agent_only", allow_private_network=private, **acknowledge)
+        for answers in each:
+            start = time.monotonic()
+            world = _world({"wiki.example.com": answers[0]})
+            try:
+                (one,) = _search(scene, world).consulted
+            finally:
+                world.close()
+            elapsed = time.monotonic() - start
+            outcomes.append((one.status, len(world.contacts), [one.address for one in world.contacts], elapsed))
+            _mend(made["id"])
+    for key, value in expected.items():
+        if key == "registration_or_call":
+            yield from differs("call", "config_error", outcomes[-1][0])
+        elif key == "connections":
+            yield from differs("connections", value, outcomes[-1][1])
+        elif key == "allowed":
+            yield from differs("allowed", value, [found[0] == "ok" for found in outcomes])
+            yield from differs("connections", sum(value), sum(found[1] for found in outcomes))
+        elif key == "second_call":
+            yield from differs("first call", "ok", outcomes[0][0])
+            yield from differs("second call", "config_error", outcomes[1][0])
+        elif key == "failure_class":
+            yield from differs("class", value, CLASSES[outcomes[-1][0]])
+        elif key in ("max_elapsed_s", "max_seconds", "deadline_s"):
+            yield from differs("in time", True, outcomes[-1][3] <= value + 0.5)
+        elif key not in ("rule", "note"):
+            raise Unreadable(key)
+
+
+def address(given: Given, expected: Given) -> Mismatches:
+    """An address alone: may it be registered, where the development switch is off?"""
+    house = tenant()
+    with mock.patch.object(bootstrap, "outside", strict):
+        body = {"name": "x", "base_url": given["base_url"], "exposure_profile": "agent_only"}
+        made = house.tenant.post("/v1/knowledge/providers", body)
+    yield from by_table(
+        {
+            "http_status": lambda code: differs("status", 422 if code == 400 else code, made.status),
+            "registration_or_call": lambda word: differs("refused", word == "refused", made.status == 422),
+            "registration": lambda word: differs("refused", word in ("refused", "reject"), made.status == 422),
+            "connections": lambda count: differs("connections", count, 0),
+        },
+        expected,
+    )
+
+
+def _search(scene: Scene, world: World, *, outside: Any = None, now: datetime = NOW) -> knowledge_search.Answer:
+    question = Question("reset password")
+    found = outside or strict()
+    return knowledge_search.search(found, scene.house.tenant.id, question, now, post=through(world))
+
+
+def _world(answers: dict[str, Any], response: Callable[[Any], Any] | None = None) -> World:
+    def tls(name: str, address: str) -> Any:
+        return certificates.server_context("valid", name or "wiki.example.com", address, tuple(answers))
+
+    body = answer(result()).body
+    plain = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+    return World(answers=answers, answer=response or (lambda request: [plain]), tls_for=tls)
+
+
+def _mend(ident: str) -> None:
+    with superuser(stage()) as connection:
+        connection.execute("delete from knowledge_circuits where provider_id = %s", (ident,))
