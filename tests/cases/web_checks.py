@@ -1,0 +1,317 @@
+"""What a case expects, key by key, held against the story: the text and its versions, jobs, counts and decisions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tests.cases.generator_words import Unreadable
+from tests.cases.web_history import found_by_search, text_at
+from tests.cases.web_invariants import broken
+from tests.cases.web_outcomes import meant_by
+from tests.cases.web_responses import label_of
+from tests.cases.web_story import Story
+
+Check = Callable[[Story, Any], Iterator[str]]
+KEPT = re.compile(r"\b(kept|keep|old|unchanged|same|stays?|previous|before|v1)\b", re.I)
+
+
+def is_yes(value: Any) -> bool:
+    """A flag, also as a word: ``no``, ``none``, ``not moved`` are False."""
+    return bool(value) and not re.match(r"(no|none|never|not|false|0)\b", str(value), re.I)
+
+
+def last_outcome(story: Story) -> str | None:
+    """How the last attempt ended."""
+    if story.runs:
+        return story.runs[-1].outcome
+    results = story.facts.get("results") or {}
+    return results.get("recovery") or (list(results.values())[-1] if results else story.row.get("last_status"))
+
+
+def status(story: Story, value: Any) -> Iterator[str]:
+    if isinstance(value, int) and "status_code" in story.facts:
+        if story.facts["status_code"] not in (value, str(value)):
+            yield f"status {story.facts['status_code']} instead of {value}"
+    elif re.fullmatch(r"off|inactive|disabled|deactivated|toggled off", str(value), re.I):
+        if story.row.get("active"):
+            yield "the source is active"
+    elif re.fullmatch(r"pending|queued|waiting|retry(ing)?|scheduled", str(value), re.I):
+        if story.stage.cycle.open_event(story.source) is None:
+            yield "no event waits"
+    else:
+        outcome = last_outcome(story)
+        if outcome not in meant_by(str(value)):
+            yield f"status {outcome} instead of {value}"
+
+
+def run_status(number: int) -> Check:
+    """The outcome of one run; -1 is the last."""
+
+    def check(story: Story, value: Any) -> Iterator[str]:
+        outcomes = [run.outcome for run in story.runs] or list((story.facts.get("results") or {}).values())
+        if not -len(outcomes) <= number < len(outcomes):
+            raise Unreadable(f"run {number} of {len(outcomes)}")
+        if outcomes[number] not in meant_by(str(value)):
+            yield f"run {number} ended as {outcomes[number]} instead of {value}"
+
+    return check
+
+
+def outcomes(story: Story, value: Any) -> Iterator[str]:
+    """A word for each run."""
+    for number, word in enumerate(value if isinstance(value, list) else re.split(r"\s*,\s*", str(value))):
+        yield from run_status(number)(story, word)
+
+
+# --- versions and texts
+
+
+def new_version(story: Story, value: Any) -> Iterator[str]:
+    added = len(story.versions) - story.versions_before
+    if story.facts.get("fetch_less"):
+        raise Unreadable("nothing was refreshed")
+    if is_yes(value) != bool(added):
+        yield f"{added} new versions"
+
+
+def versions(story: Story, value: Any) -> Iterator[str]:
+    found = len(story.versions)
+    if found != int(value):
+        yield f"{found} versions instead of {value}"
+
+
+def versions_added(story: Story, value: Any) -> Iterator[str]:
+    stories = [story, *story.facts.get("others", [])]
+    added = sum(len(one.versions) - one.versions_before for one in stories)
+    if added != int(value):
+        yield f"{added} versions were added instead of {value}"
+
+
+def current_versions(story: Story, value: Any) -> Iterator[str]:
+    found = [version for version in story.versions if version["system_time"].upper is None]
+    if len(found) != int(value):
+        yield f"{len(found)} current versions instead of {value}"
+    _, opened = story.facts.get("after_crash", (True, 1))
+    if opened != 1:
+        yield f"{opened} current versions after the crash"
+
+
+def current(story: Story, value: Any) -> Iterator[str]:
+    """The current version by its text, its number, or as kept."""
+    text, number = story.text, story.row.get("current_version")
+    if value is None or re.fullmatch(r"none|null|no version", str(value), re.I):
+        if text is not None:
+            yield "there is a current version"
+    elif isinstance(value, int):
+        if number != value:
+            yield f"version {number} is current"
+    elif KEPT.search(str(value)):
+        if text is None or text != story.text_before:
+            yield "the old text is gone"
+        if re.search(r"search", str(value), re.I) and not found_by_search(story, _label(story)):
+            yield "the old text is not found"
+    elif re.fullmatch(r"(the )?(new|newest|latest|updated)\b.*", str(value), re.I):
+        if text is None or text == story.text_before:
+            yield "the old text is still current"
+    elif not _says(text, str(value)):
+        yield f"the current text says {text and text[:60]!r}"
+
+
+def _label(story: Story) -> str:
+    found = re.match(r"Of (.*?), part", story.text or "")
+    return found[1] if found else ""
+
+
+def _says(text: str | None, value: str) -> bool:
+    label = label_of(value.strip("'\""))
+    return text is not None and (
+        f"Of {value}," in text or f"Of {label}," in text or value in text or label in text.split()
+    )
+
+
+def as_of_before(story: Story, value: Any) -> Iterator[str]:
+    text = story.facts.get("as_of_before")
+    if not _says(text, str(value)):
+        yield f"before the switch it said {text and text[:60]!r}"
+
+
+def as_of_switch(story: Story, value: Any) -> Iterator[str]:
+    text = story.facts.get("as_of_switch")
+    if not _says(text, str(value)):
+        yield f"at the switch it said {text and text[:60]!r}"
+
+
+def returns(story: Story, value: Any) -> Iterator[str]:
+    if "returns" not in story.facts:
+        raise Unreadable(str(value))
+    wanted = re.findall(r"v\d+", str(value)) if not re.search(r"\b(nothing|none|empty|no )", str(value), re.I) else []
+    if story.facts["returns"] != wanted:
+        yield f"{story.facts['returns']} is returned"
+
+
+def chunks_of(label: str) -> Check:
+    def check(story: Story, value: Any) -> Iterator[str]:
+        found = story.facts.get("chunks_of", {}).get(label)
+        found = found_by_search(story, label) if found is None else found
+        if bool(found) == bool(re.search(r"\b(not|no|none|never|gone|left)\b", str(value), re.I)):
+            yield f"a search brings {found} chunks of {label}"
+
+    return check
+
+
+def stored_chunks(story: Story, value: Any) -> Iterator[str]:
+    rows = story.stage.sql(
+        "select count(*) as n from kb_chunks where source_id = %s and upper_inf(system_time)", story.source.id
+    )
+    if rows[0]["n"] != int(value):
+        yield f"{rows[0]['n']} chunks are stored"
+
+
+def atomic(story: Story, value: Any) -> Iterator[str]:
+    """All chunks of a version begin at its own instant."""
+    starts = story.stage.sql(
+        "select distinct lower(system_time) as at from kb_chunks where source_id = %s", story.source.id
+    )
+    if {row["at"] for row in starts} - {version["system_time"].lower for version in story.versions}:
+        yield "a chunk begins at another instant than a version"
+    yield from broken(story)
+
+
+# --- jobs, people, numbers
+
+
+def job(name: str | None = None) -> Check:
+    """What became of a job; without a name, of all of them."""
+
+    def check(story: Story, value: Any) -> Iterator[str]:
+        results: dict[str, str] = story.facts.get("results") or {}
+        if name is not None and name not in results:
+            raise Unreadable(f"there is no job {name}")
+        told = [results[name]] if name else list(results.values())
+        if re.search(r"\b(lost|never lost|not lost|retried|recover)", str(value), re.I):
+            yield from broken(story)
+            return
+        if not told:
+            told = [str(row["outcome"]) for row in _events(story)][-1:]
+        wanted = meant_by(str(value).split(",")[0]) | (meant_by(str(value)) if "," in str(value) else frozenset())
+        if not told or not set(told) <= wanted:
+            yield f"the job ended as {', '.join(told) or 'nothing'}"
+
+    return check
+
+
+def _events(story: Story) -> list[dict[str, Any]]:
+    return story.stage.sql("select * from kb_events where source_id = %s order by created_at, id", story.source.id)
+
+
+def events(story: Story, value: Any) -> Iterator[str]:
+    found = [
+        row for row in _events(story) if row["created_at"] >= (story.before.get("last_checked_at") or row["created_at"])
+    ]
+    found = [row for row in found if row["finished_at"] is None or row["finished_at"] > story.before["created_at"]]
+    in_case = [
+        row for row in found if row["created_at"] > (story.before.get("last_checked_at") or story.before["created_at"])
+    ]
+    if len(in_case) != int(value):
+        yield f"{len(in_case)} events instead of {value}"
+
+
+def fetches(story: Story, value: Any) -> Iterator[str]:
+    made = len(story.stage.site.contacts) - story.contacts_before
+    asked = len(story.requests)
+    if max(made, asked) != int(value):
+        yield f"{max(made, asked)} fetches instead of {value}"
+
+
+def rows_written(story: Story, value: Any) -> Iterator[str]:
+    tables = ("kb_versions", "kb_chunks", "kb_held_texts", "kb_suggestions", "kb_events", "kb_sources")
+    counts = {
+        table: story.stage.sql(f"select count(*) as n from {table} where tenant_id = %s", story.stage.tenant.id)[0]["n"]
+        for table in tables
+    }
+    written = counts["kb_versions"] - (story.versions_before if story.row else 0) if story.row else sum(counts.values())
+    if written != int(value):
+        yield f"{counts} rows are there"
+
+
+def decision(story: Story, value: Any) -> Iterator[str]:
+    """Accepted or refused: of a sentence with conditions the first word holds, as its condition is Larder's choice."""
+    found = story.facts.get("decision")
+    if found is None:
+        raise Unreadable(str(value))
+    wanted = re.search(r"accept|allow|permit|refus|reject|den[iy]|block", str(value), re.I)
+    if wanted is None:
+        raise Unreadable(str(value))
+    accepts = bool(re.match(r"accept|allow|permit", wanted[0], re.I))
+    if accepts != (found == "accept"):
+        yield f"the decision is {found}"
+
+
+def fact(name: str) -> Check:
+    """A number or an instant that the teller kept."""
+
+    def check(story: Story, value: Any) -> Iterator[str]:
+        if name not in story.facts:
+            raise Unreadable(name)
+        if story.facts[name] != value:
+            yield f"{name} is {story.facts[name]} instead of {value}"
+
+    return check
+
+
+def answers(story: Story, value: Any) -> Iterator[str]:
+    """The HTTP statuses that people got, in whatever order where they asked at once."""
+    told = value if isinstance(value, list) else re.findall(r"\b[2-5]\d\d\b", str(value))
+    if not told:
+        raise Unreadable(str(value))
+    found = story.facts.get("answers", [])[-len(told) :]
+    if sorted(map(int, told)) != sorted(found):
+        yield f"the answers are {found}"
+
+
+def must_not(story: Story, value: Any) -> Iterator[str]:
+    """Nothing crashed and no invariant is broken; some words name a thing of their own."""
+    words = value if isinstance(value, str) else ", ".join(map(str, value))
+    if re.search(r"if-none-match|if-modified", words, re.I):
+        sent = story.requests[-1].headers if story.requests else {}
+        yield from (
+            f"{name} was sent"
+            for name in ("if-none-match", "if-modified-since")
+            if name in words.lower() and name in sent
+        )
+    if last_outcome(story) == "internal_error":
+        yield "an unexpected error"
+    yield from broken(story)
+
+
+def concurrent(story: Story, value: Any) -> Iterator[str]:
+    """Of two writers at once one writes and the other writes nothing; the database refuses an overlap by itself."""
+    written = list(story.facts.get("results", {}).values()).count("new_version")
+    if written != 1:
+        yield f"{written} of them wrote"
+    if story.facts.get("overlap", "refused") != "refused":
+        yield "the database takes an overlapping version"
+    yield from broken(story)
+
+
+def embedded(run: int | None, compare: str) -> Check:
+    """How many texts were embedded, in one run (counted from 1) or in the whole case."""
+
+    def check(story: Story, value: Any) -> Iterator[str]:
+        if run is not None and run > len(story.runs):
+            raise Unreadable(f"run {run} of {len(story.runs)}")
+        texts = story.stage.embedded[story.embedded_before :] if run is None else story.runs[run - 1].embedded
+        count = len(texts)
+        if not {"max": count <= int(value), "min": count >= int(value), "": count == int(value)}[compare]:
+            yield f"{count} texts were embedded"
+
+    return check
+
+
+def text_at_first(story: Story, value: Any) -> Iterator[str]:
+    """What an instant before the first version gives: nothing."""
+    first = story.versions[0]["system_time"].lower
+    if text_at(story, first.replace(year=first.year - 1)) is not None:
+        yield "there is a text before the first version"
