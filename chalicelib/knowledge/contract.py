@@ -165,10 +165,10 @@ class Capabilities(Wire):
 class WireProblem(Wire):
     """An error on the wire: problem+json (RFC 9457) with one of the contract's codes."""
 
-    type: str
-    title: str
-    status: int
-    detail: str
+    type: str = "about:blank"
+    title: str = ""
+    status: int | None = None
+    detail: str = ""
     code: Literal[
         "unauthorized",
         "stale_timestamp",

@@ -1,0 +1,55 @@
+"""``larder conformance``: show whether a provider, anybody's, keeps the contract."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from chalicelib.cli.output import emit, json_option, table
+
+
+@click.command()
+@click.argument("base_url")
+@click.option(
+    "--secret",
+    envvar="LARDER_PROVIDER_SECRET",
+    required=True,
+    help="The registration's secret; better in LARDER_PROVIDER_SECRET, where other users can't see it.",
+)
+@click.option("--previous-secret", envvar="LARDER_PROVIDER_PREVIOUS_SECRET", help="One that is good during a rotation.")
+@click.option(
+    "--profile",
+    type=click.Choice(("customer_safe", "agent_only")),
+    default="agent_only",
+    show_default=True,
+    help="What it was registered for.",
+)
+@click.option("--query", default="password", show_default=True, help="A query that finds something.")
+@click.option("--budget", type=float, default=10.0, show_default=True, help="Seconds that an answer may take.")
+@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Also write a JUnit report there.")
+@json_option
+@click.pass_context
+def conformance(
+    ctx: click.Context,
+    base_url: str,
+    secret: str,
+    previous_secret: str | None,
+    profile: str,
+    query: str,
+    budget: float,
+    junit: Path | None,
+) -> None:
+    """Ask a provider what the contract allows and forbids. Exit status 0: it keeps the contract; 1: it does not."""
+    from chalicelib.knowledge.conformance import suite
+    from chalicelib.knowledge.conformance.subject import Subject
+
+    if not base_url.startswith(("http://", "https://")):
+        raise click.UsageError("BASE_URL must start with http:// or https://")
+    subject = Subject(base_url, secret, previous_secret, profile, query, budget)
+    findings = list(suite.run(subject))
+    if junit is not None:
+        junit.write_text(suite.as_junit(findings), encoding="utf-8")
+    rows = [(one.status, one.check, one.why or one.rule) for one in findings]
+    emit(suite.as_json(subject, findings), table(("", "CHECK", ""), rows, empty="no checks"))
+    ctx.exit(0 if suite.passed(findings) else 1)
