@@ -10,7 +10,17 @@ from typing import Any
 
 import click
 
-from chalicelib.cli import events, operations, reading, settings, sources, suggestions
+from chalicelib.cli import (
+    conformance,
+    events,
+    knowledge,
+    operations,
+    providers,
+    reading,
+    settings,
+    sources,
+    suggestions,
+)
 from chalicelib.cli.connection import STATE, Connection
 from chalicelib.cli.output import emit_problem
 from chalicelib.client import ClientError
@@ -63,6 +73,9 @@ for command in (
     reading.text,
     reading.diff,
     reading.versions,
+    providers.providers,
+    knowledge.knowledge,
+    conformance.conformance,
     operations.ops,
 ):
     larder.add_command(command)
