@@ -163,7 +163,7 @@ def test_a_cluster_longer_than_a_chunk_is_cut_after_all() -> None:
 
 @pytest.mark.parametrize("unit", ["\u0301", "\U0001f1e9", "\u200d", "a\u0301" * 3, "\u0600", "\U0001f468\u200d", "क्"])
 def test_no_run_of_odd_characters_takes_more_than_linear_time(unit: str) -> None:
-    text = unit * (600_000 // len(unit))
+    text = unit * (300_000 // len(unit))
     started = time.monotonic()
     check_form(text, chunk(text))
     assert time.monotonic() - started < 10
@@ -204,7 +204,7 @@ def test_emoji_that_count_many_tokens_are_cut_between_families() -> None:
 
 def test_a_window_that_holds_nothing_ends_in_an_error() -> None:
     with pytest.raises(TooManyChunks):
-        chunk("word " * 60_000, fits=lambda _: False)
+        chunk("word " * 45_000, fits=lambda _: False)
 
 
 def test_more_than_2000_chunks_are_too_many() -> None:
