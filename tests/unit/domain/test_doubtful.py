@@ -1,7 +1,7 @@
 """Pages that are no documents, and documents about them.
 
-Besides what stands here: of 1 000 pages of Debian and Django manuals in six languages one was doubted, the manual's own
-page for error 404; of 7 595 pieces of 1 500 characters cut out of them, five were.
+Besides what stands here: of 1 000 pages of Debian, Django and Werkzeug manuals in seven languages one was doubted, a
+manual's own page for error 404; of 7 595 pieces of 1 500 characters cut out of them, five were.
 """
 
 import time
