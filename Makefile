@@ -24,7 +24,7 @@ up: setup
 	@$(RUN) -m infra.local up $(foreach setting,$(SET),--set $(setting))
 
 down:
-	@test ! -x $(RUN) || $(RUN) -m infra.local down
+	@test ! -e .venv/.larder-stamp || $(RUN) -m infra.local down
 
 status: setup
 	@$(RUN) -m infra.local status

@@ -30,10 +30,13 @@ from infra.cloud import Cloud, load
 from infra.deploy import deploy
 from infra.model import ModelError
 from infra.package import ROOT, SETTINGS, PackageError, package, parameter_name
+from infra.process import end_all_within
 from infra.stack import DeployError
 
 STATE = ROOT / ".local" / "state.json"
 STAGE = "local"
+FOR_PLAY = {"KB_MUTATIONS_PER_HOUR": "1000"}
+"""What the command sets unless told otherwise: the default of ten an hour is spent in one sitting of trying things."""
 
 
 class AlreadyUp(Exception):
@@ -107,8 +110,15 @@ def _build(cloud: Cloud, wish: Wish, say: Callable[[str], None]) -> Cloud:
     with ThreadPoolExecutor() as pool:
         database = pool.submit(_database, folder / "postgres")
         packaged = pool.submit(package, folder / "package", wish.app)
-        running = emulator.start(folder)
-        server, made = database.result(), packaged.result()
+        try:
+            running = emulator.start(folder)
+            server, made = database.result(), packaged.result()
+        except BaseException:
+            # Leaving the pool waits for its threads, and those wait for the programs that they start.
+            while not (database.done() and packaged.done()):
+                end_all_within(folder)
+                time.sleep(0.05)
+            raise
     cloud = replace(cloud, postgres=server, emulator=running.process, endpoint_url=running.url)
     keys.make_file(folder / "keys.json")
     say("deploying")
@@ -211,9 +221,10 @@ def main(arguments: list[str] | None = None) -> int:
         if chosen.command == "down":
             down(chosen.state)
             return 0
-        for name, value in chosen.set:
+        settings = {**FOR_PLAY, **dict(chosen.set)}
+        for name, value in settings.items():
             print(f"with {name}={value}")
-        wish = Wish(settings=dict(chosen.set))
+        wish = Wish(settings=settings)
         up(replace(wish, packages=chosen.packages.resolve()) if chosen.packages else wish, chosen.state)
         print(f"the tokens of the tenant {wish.tenant} are in {chosen.state}")
         return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -47,6 +47,12 @@ def take_mutation(tx: Transaction, tenant_id: UUID, default_limit: int, now: dat
         limit=limit,
         retry_after=wait,
     )
+
+
+def give_back(tx: Transaction, tenant_id: UUID, allowance: Allowance) -> Allowance:
+    """Take one mutation back, in the transaction that took it: a bulk that was refused whole changed nothing."""
+    tx.run("limits.give_back", tenant_id=tenant_id)
+    return replace(allowance, remaining=allowance.remaining + 1)
 
 
 def check_source_quota(tx: Transaction, tenant_id: UUID) -> None:

@@ -92,6 +92,8 @@ def upsert_many(
                     results.append(_upsert(tx, who.tenant_id, _identity(outside, one.uri), one, now))
             except Problem as problem:
                 results.append(problem)
+        if not any(isinstance(result, Upserted) for result in results):
+            allowance = quotas.give_back(tx, who.tenant_id, allowance)
     return results, allowance
 
 

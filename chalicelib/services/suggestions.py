@@ -85,6 +85,8 @@ def approve_many(
                     results.append((suggestion_id, _approve(tx, who, suggestion_id, correlation_id, now)))
             except Problem as problem:
                 results.append((suggestion_id, problem))
+        if not any(isinstance(result, Approved) for _, result in results):
+            allowance = quotas.give_back(tx, who.tenant_id, allowance)
     return results, allowance
 
 

@@ -117,3 +117,14 @@ def test_a_quota_that_cannot_be_read_refuses_and_tells_nothing_of_why(ours: Tena
     assert (answer.status, answer.json["code"]) == (500, "internal_error")
     assert "plans" not in str(answer.json)
     assert ours.get("/v1/kb/sources").json["items"] == []
+
+
+def test_a_batch_that_is_refused_whole_is_not_counted(ours: Tenant) -> None:
+    def left() -> int:
+        headers = ours.post("/v1/kb/settings", {}).headers["ratelimit"]
+        return int(headers.split("r=")[1].split(";")[0])
+
+    before = left()
+    refused = ours.post("/v1/kb/sources/batch", {"sources": [{"uri": "file:///etc/passwd"}, {"uri": "x"}]})
+    assert [result["status"] for result in refused.json["results"]] == [422, 422]
+    assert left() == before - 1, "the question itself was one"

@@ -8,3 +8,6 @@ returning used, started_at
 
 -- name: window
 select used, started_at from mutation_windows where tenant_id = %(tenant_id)s
+
+-- name: give_back
+update mutation_windows set used = used - 1 where tenant_id = %(tenant_id)s
