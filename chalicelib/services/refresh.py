@@ -279,9 +279,9 @@ def _changed(
         policy_epoch = tx.value("policies.epoch", source_id=source.id)
         rows = tx.rows("policies.guarded", source_id=source.id) if policy_epoch else []
     descents = lineage.descents(
-        [chunk.content_hash for chunk in open_chunks],
+        [(chunk.content_hash, chunk.text[chunk.overlap :]) for chunk in open_chunks],
         [(chunking.content_hash(chunk.body), chunk.body) for chunk in chunks],
-        {row["content_hash"]: row["text"] for row in rows},
+        {row["content_hash"]: lineage.Guarded(row["text"], row["said"], row["said_at"]) for row in rows},
     )
     steps = plan(open_chunks, chunks, chunking.chunk_ids(source.id, chunks))
     version = {

@@ -411,15 +411,18 @@ begin
     select * into v_own from chunk_policies where source_id = p_source and content_hash = v_pair.new_hash;
     if found then
       v_policy := stricter_v1(v_own, v_policy);
+      continue when v_policy is not distinct from v_own;
     end if;
     insert into chunk_policies (source_id, content_hash, tenant_id, sensitivity, expires_at, permitted_roles,
                                 allowed_purposes, content_class, validation_status, updated_at)
       values (p_source, v_pair.new_hash, v_policy.tenant_id, v_policy.sensitivity, v_policy.expires_at,
-              v_policy.permitted_roles, v_policy.allowed_purposes, v_policy.content_class, v_policy.validation_status, p_now)
+              v_policy.permitted_roles, v_policy.allowed_purposes, v_policy.content_class, v_policy.validation_status,
+              greatest(p_now, (select max(l.updated_at) from chunk_policies l where l.source_id = p_source)))
       on conflict (source_id, content_hash) do update
         set sensitivity = excluded.sensitivity, expires_at = excluded.expires_at,
             permitted_roles = excluded.permitted_roles, allowed_purposes = excluded.allowed_purposes,
-            content_class = excluded.content_class, validation_status = excluded.validation_status;
+            content_class = excluded.content_class, validation_status = excluded.validation_status,
+            updated_at = excluded.updated_at;
   end loop;
 end
 $$;
@@ -921,6 +924,8 @@ ALTER TABLE ONLY public.kb_run_queue
 ALTER TABLE ONLY public.kb_sources
     ADD CONSTRAINT kb_sources_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.kb_sources
+    ADD CONSTRAINT kb_sources_tenant_id_id_key UNIQUE (tenant_id, id);
+ALTER TABLE ONLY public.kb_sources
     ADD CONSTRAINT kb_sources_tenant_id_uri_key UNIQUE (tenant_id, uri);
 ALTER TABLE ONLY public.kb_suggestions
     ADD CONSTRAINT kb_suggestions_pkey PRIMARY KEY (id);
@@ -1013,7 +1018,7 @@ ALTER TABLE ONLY public.admin_audit
 ALTER TABLE ONLY public.api_tokens
     ADD CONSTRAINT api_tokens_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.chunk_policies
-    ADD CONSTRAINT chunk_policies_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.kb_sources(id) ON DELETE CASCADE;
+    ADD CONSTRAINT chunk_policies_tenant_id_source_id_fkey FOREIGN KEY (tenant_id, source_id) REFERENCES public.kb_sources(tenant_id, id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.deny_patterns
     ADD CONSTRAINT deny_patterns_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.evaluation_segments
@@ -1021,15 +1026,15 @@ ALTER TABLE ONLY public.evaluation_segments
 ALTER TABLE ONLY public.ingest_log
     ADD CONSTRAINT ingest_log_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.kb_chunks
-    ADD CONSTRAINT kb_chunks_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.kb_sources(id) ON DELETE CASCADE;
+    ADD CONSTRAINT kb_chunks_tenant_id_source_id_fkey FOREIGN KEY (tenant_id, source_id) REFERENCES public.kb_sources(tenant_id, id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.kb_events
     ADD CONSTRAINT kb_events_held_text_id_fkey FOREIGN KEY (held_text_id) REFERENCES public.kb_held_texts(id) ON DELETE SET NULL;
 ALTER TABLE ONLY public.kb_events
-    ADD CONSTRAINT kb_events_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.kb_sources(id) ON DELETE CASCADE;
-ALTER TABLE ONLY public.kb_events
     ADD CONSTRAINT kb_events_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.kb_events
+    ADD CONSTRAINT kb_events_tenant_id_source_id_fkey FOREIGN KEY (tenant_id, source_id) REFERENCES public.kb_sources(tenant_id, id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.kb_held_texts
-    ADD CONSTRAINT kb_held_texts_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.kb_sources(id) ON DELETE CASCADE;
+    ADD CONSTRAINT kb_held_texts_tenant_id_source_id_fkey FOREIGN KEY (tenant_id, source_id) REFERENCES public.kb_sources(tenant_id, id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.kb_night_use
     ADD CONSTRAINT kb_night_use_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.kb_run_queue
@@ -1039,11 +1044,11 @@ ALTER TABLE ONLY public.kb_sources
 ALTER TABLE ONLY public.kb_suggestions
     ADD CONSTRAINT kb_suggestions_held_text_id_fkey FOREIGN KEY (held_text_id) REFERENCES public.kb_held_texts(id) ON DELETE SET NULL;
 ALTER TABLE ONLY public.kb_suggestions
-    ADD CONSTRAINT kb_suggestions_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.kb_sources(id) ON DELETE CASCADE;
-ALTER TABLE ONLY public.kb_suggestions
     ADD CONSTRAINT kb_suggestions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.kb_suggestions
+    ADD CONSTRAINT kb_suggestions_tenant_id_source_id_fkey FOREIGN KEY (tenant_id, source_id) REFERENCES public.kb_sources(tenant_id, id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.kb_versions
-    ADD CONSTRAINT kb_versions_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.kb_sources(id) ON DELETE CASCADE;
+    ADD CONSTRAINT kb_versions_tenant_id_source_id_fkey FOREIGN KEY (tenant_id, source_id) REFERENCES public.kb_sources(tenant_id, id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.knowledge_cache
     ADD CONSTRAINT knowledge_cache_provider_id_fkey FOREIGN KEY (provider_id) REFERENCES public.knowledge_providers(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.knowledge_circuits
@@ -1061,13 +1066,13 @@ ALTER TABLE ONLY public.mutation_windows
 ALTER TABLE ONLY public.policy_evaluations
     ADD CONSTRAINT policy_evaluations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.quarantine
-    ADD CONSTRAINT quarantine_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.kb_sources(id) ON DELETE CASCADE;
-ALTER TABLE ONLY public.quarantine
     ADD CONSTRAINT quarantine_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.quarantine
+    ADD CONSTRAINT quarantine_tenant_id_source_id_fkey FOREIGN KEY (tenant_id, source_id) REFERENCES public.kb_sources(tenant_id, id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.tenants
     ADD CONSTRAINT tenants_plan_fkey FOREIGN KEY (plan) REFERENCES public.plans(name);
 ALTER TABLE ONLY public.tombstones
-    ADD CONSTRAINT tombstones_source_id_fkey FOREIGN KEY (source_id) REFERENCES public.kb_sources(id) ON DELETE CASCADE;
+    ADD CONSTRAINT tombstones_tenant_id_source_id_fkey FOREIGN KEY (tenant_id, source_id) REFERENCES public.kb_sources(tenant_id, id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.widget_windows
     ADD CONSTRAINT widget_windows_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE public.admin_audit ENABLE ROW LEVEL SECURITY;
@@ -1204,9 +1209,16 @@ GRANT UPDATE(last_label_warning_at) ON TABLE public.knowledge_providers TO larde
 GRANT UPDATE(last_label_warning_at) ON TABLE public.knowledge_providers TO larder_public;
 GRANT UPDATE(updated_at) ON TABLE public.knowledge_providers TO larder_app;
 GRANT UPDATE(updated_at) ON TABLE public.knowledge_providers TO larder_public;
-GRANT SELECT,UPDATE ON TABLE public.tenants TO larder_app;
+GRANT SELECT ON TABLE public.tenants TO larder_app;
 GRANT SELECT ON TABLE public.tenants TO larder_worker;
 GRANT SELECT ON TABLE public.tenants TO larder_reader;
+GRANT UPDATE(enabled) ON TABLE public.tenants TO larder_app;
+GRANT UPDATE(timezone) ON TABLE public.tenants TO larder_app;
+GRANT UPDATE(night_start) ON TABLE public.tenants TO larder_app;
+GRANT UPDATE(night_end) ON TABLE public.tenants TO larder_app;
+GRANT UPDATE(nightly_job_cap) ON TABLE public.tenants TO larder_app;
+GRANT UPDATE(firewall_mode) ON TABLE public.tenants TO larder_app;
+GRANT UPDATE(memory_require_approval) ON TABLE public.tenants TO larder_app;
 REVOKE ALL ON FUNCTION public.find_own_registration_v1(p_id uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.find_own_registration_v1(p_id uuid) TO larder_app;
 GRANT SELECT ON TABLE public.api_tokens TO larder_reader;

@@ -1,6 +1,8 @@
 -- name: guarded
 -- Every text of a source that has a policy of its own, current or not, once.
-select distinct on (p.content_hash) p.content_hash, substr(c.text, c.overlap + 1) as text
+select distinct on (p.content_hash) p.content_hash, substr(c.text, c.overlap + 1) as text, p.updated_at as said_at,
+       row(p.sensitivity, p.expires_at, p.permitted_roles, p.allowed_purposes, p.content_class,
+           p.validation_status)::text as said
   from chunk_policies p join kb_chunks c on c.source_id = p.source_id and c.content_hash = p.content_hash
  where p.source_id = %(source_id)s order by p.content_hash
 
@@ -14,15 +16,17 @@ select content_hash from tombstones where source_id = %(source_id)s and content_
 select * from chunk_policies where source_id = %(source_id)s and content_hash = %(content_hash)s
 
 -- name: put
+-- Always the latest of its source, also by a clock that is behind: a refresh under way must notice (finish_refresh).
 insert into chunk_policies (source_id, content_hash, tenant_id, sensitivity, expires_at, permitted_roles,
                             allowed_purposes, content_class, validation_status, updated_at)
 values (%(source_id)s, %(content_hash)s, %(tenant_id)s, %(sensitivity)s, %(expires_at)s, %(permitted_roles)s,
-        %(allowed_purposes)s, %(content_class)s, %(validation_status)s, %(now)s)
+        %(allowed_purposes)s, %(content_class)s, %(validation_status)s,
+        greatest(%(now)s, (select max(l.updated_at) + interval '1 microsecond'
+                             from chunk_policies l where l.source_id = %(source_id)s)))
 on conflict (source_id, content_hash) do update
    set sensitivity = excluded.sensitivity, expires_at = excluded.expires_at, permitted_roles = excluded.permitted_roles,
        allowed_purposes = excluded.allowed_purposes, content_class = excluded.content_class,
-       validation_status = excluded.validation_status,
-       updated_at = greatest(excluded.updated_at, chunk_policies.updated_at + interval '1 microsecond')
+       validation_status = excluded.validation_status, updated_at = excluded.updated_at
 
 -- name: set_of_source
 update kb_sources
