@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -9,7 +10,11 @@ from typing import Any
 
 import pytest
 
+from app import app
 from chalicelib import bootstrap
+from chalicelib.services.outside import Outside
+from tests.api import live_app
+from tests.api.crowd import _ThreadedLarder
 from tests.postgres import TestServer
 from tests.scripted_provider import ScriptedProvider
 from tests.tenants import Answer, Deployment, Tenant
@@ -24,6 +29,23 @@ def make(server: TestServer, **environment: str) -> Deployment:
     made = Deployment(server, server.create(), {"KB_ALLOW_PRIVATE_NETWORKS": "true", **environment})
     made.outside = replace(made.outside, fetch_policy=replace(made.outside.fetch_policy, allowed_ports=EVERY_PORT))
     return made
+
+
+@contextmanager
+def on_a_socket(made: Deployment) -> Iterator[str]:
+    """The app's base URL. Each of its threads has a connection and a request of its own, as replicas have."""
+    here = threading.local()
+
+    def outside() -> Outside:
+        if not hasattr(here, "outside"):
+            here.outside = replace(made.build("larder_app"), fetch_policy=made.outside.fetch_policy)
+        found: Outside = here.outside
+        return found
+
+    with live_app.serving_app(made) as url, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bootstrap, "outside", outside)
+        patch.setattr(app, "__class__", _ThreadedLarder)
+        yield url
 
 
 @contextmanager

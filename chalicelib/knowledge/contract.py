@@ -94,9 +94,9 @@ WireT = TypeVar("WireT", bound=Wire)
 
 
 class Context(Wire):
-    """Where the question came up. Goes to ``agent_only`` registrations that ask for it, and to no other."""
+    """Where the question came up. Goes to registrations that were set up for it, and to no other."""
 
-    conversation_id: ShortText
+    conversation_id: ShortText | None = None
 
 
 class RetrieveRequest(Wire):
