@@ -270,7 +270,7 @@ def _canonical_host(text: str) -> str:
         if text.startswith("["):
             return IPv6Address("" if "%" in text else text[1:-1]).compressed
         labels = text.removesuffix(".").encode().lower().decode().split(".")  # bytes: only ASCII is lowered
-        labels = [x if x.isascii() and x[2:4] != "--" else idna.alabel(x).decode("ascii") for x in labels]
+        labels = [x if x.isascii() and not x.startswith("xn--") else idna.alabel(x).decode("ascii") for x in labels]
         name = ".".join(labels)
         if len(name) > 253 or not all(map(_LABEL.fullmatch, labels)):
             raise ValueError

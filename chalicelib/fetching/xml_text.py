@@ -16,6 +16,7 @@ from lxml import etree
 from chalicelib.fetching.text_lines import Lines
 
 _BARE_AMPERSAND = re.compile(r"&(?!#[0-9]{1,7};|#x[0-9a-fA-F]{1,6};|\w{2,32};)")
+_REFERENCE = re.compile(r"&#(?:x0{0,8}([0-9a-fA-F]{1,6})|0{0,8}([0-9]{1,7}));")
 _ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)\w{2,32};")
 _EMPTY_ELEMENT = re.compile(r"<([a-zA-Z][\w:.-]*+)([^<>]*+)(?<=/)>")
 _VOID = frozenset(
@@ -46,7 +47,7 @@ def parse_xml(document: str, target: XmlTarget) -> None:
     try:
         parser.feed(document.encode())
         parser.close()
-    except etree.XMLSyntaxError:
+    except (etree.XMLSyntaxError, UnicodeDecodeError):
         return  # what could be read has been sent
 
 
@@ -58,6 +59,13 @@ def prepare(text: str) -> str:
         inside, closing, outside = section.partition("]]>")
         prepared += "<![CDATA[", inside, closing, _known_entities(outside)
     return "".join(prepared)
+
+
+def _character(match: re.Match[str]) -> str:
+    """A reference to what is no character of XML becomes U+FFFD, as in HTML; the parser would hand on broken bytes."""
+    code = int(match[1], 16) if match[1] else int(match[2])
+    legal = code in (0x9, 0xA, 0xD) or 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or 0x10000 <= code <= 0x10FFFF
+    return match[0] if legal else "\ufffd"
 
 
 def root_of(document: str) -> str:
@@ -112,7 +120,9 @@ def _end_of_document_type(text: str, at: int) -> int:
 
 def _known_entities(text: str) -> str:
     """Write HTML's entities, which feeds use, as characters, and ampersands that begin none as what they are."""
-    return _ENTITY.sub(_resolve, _BARE_AMPERSAND.sub("&amp;", text)) if "&" in text else text
+    if "&" not in text:
+        return text
+    return _ENTITY.sub(_resolve, _REFERENCE.sub(_character, _BARE_AMPERSAND.sub("&amp;", text)))
 
 
 def _resolve(entity: re.Match[str]) -> str:

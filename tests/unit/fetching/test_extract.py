@@ -211,3 +211,17 @@ def test_any_bytes_give_clean_text_or_an_extraction_error(body: bytes, kind: str
         assert unicodedata.is_normalized("NFC", said)
         said.encode()
     assert found.text.strip("\n") == found.text != ""
+
+
+@pytest.mark.parametrize("reference", ["&#xd800;", "&#xDFFF;", "&#0;", "&#1;", "&#55296;", "&#xFFFE;", "&#x110000;"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<a>before {} after</a>",
+        "<a b='{}'>before after</a>",
+        "<rss><channel><item><title>{}x</title></item></channel></rss>",
+    ],
+)
+def test_a_reference_to_no_character_never_breaks_xml(page: str, reference: str) -> None:
+    text = extract(page.format(reference).encode(), "application/xml").text
+    assert not set(text) & {"\x00", "\x01", "\ud800"}
