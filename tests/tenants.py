@@ -14,7 +14,7 @@ from chalice.test import Client
 from chalicelib import bootstrap, settings
 from chalicelib.embedding.model import Embedder
 from chalicelib.fetching import ssrf
-from chalicelib.queueing.messages import Message
+from chalicelib.queueing.messages import Depths, Message
 from chalicelib.services import tenancy
 from chalicelib.services.outside import Outside
 from chalicelib.storage.connection import Database
@@ -37,6 +37,9 @@ class ListQueue:
 
     def is_idle(self) -> bool:
         return self.idle and not self.messages
+
+    def depths(self) -> Depths:
+        return Depths(len(self.messages), 0)
 
 
 class HashEmbedder:

@@ -19,6 +19,14 @@ class Message:
     correlation_id: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Depths:
+    """Messages that wait or are being worked on, in the queue and among its dead letters; None: can't be learned."""
+
+    waiting: int | None
+    dead: int | None
+
+
 class MalformedMessage(LarderError):
     """A body that no tick of ours wrote; it ends in the dead-letter queue."""
 

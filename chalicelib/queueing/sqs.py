@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from chalicelib.queueing.messages import CORRELATION_ATTRIBUTE, Message, body_of
+from chalicelib.queueing.messages import CORRELATION_ATTRIBUTE, Depths, Message, body_of
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 BATCH = 10  # what send_message_batch takes
+_COUNTS: list[Any] = [
+    "ApproximateNumberOfMessages",
+    "ApproximateNumberOfMessagesNotVisible",
+    "ApproximateNumberOfMessagesDelayed",
+]
 
 
 class SqsQueue:
@@ -34,18 +40,33 @@ class SqsQueue:
 
     def is_idle(self) -> bool:
         """Whether no message waits, is delayed or is being worked on. False if that can't be learned."""
+        return self._depth(self._url) == 0
+
+    def depths(self) -> Depths:
+        """How much waits here and among the dead letters, whose queue the redrive policy names."""
+        return Depths(self._depth(self._url), self._depth(self._dead_letters()))
+
+    def _depth(self, url: str | None) -> int | None:
+        attributes = self._attributes(url, _COUNTS) if url else None
+        return None if attributes is None else sum(int(attributes.get(name, "0")) for name in _COUNTS)
+
+    def _dead_letters(self) -> str | None:
         from botocore.exceptions import BotoCoreError, ClientError
 
-        names: list[Any] = [
-            "ApproximateNumberOfMessages",
-            "ApproximateNumberOfMessagesNotVisible",
-            "ApproximateNumberOfMessagesDelayed",
-        ]
         try:
-            counts = self._client.get_queue_attributes(QueueUrl=self._url, AttributeNames=names)["Attributes"]
+            policy = json.loads((self._attributes(self._url, ["RedrivePolicy"]) or {})["RedrivePolicy"])
+            name = policy["deadLetterTargetArn"].rpartition(":")[2]
+            return self._client.get_queue_url(QueueName=name)["QueueUrl"]
+        except (KeyError, ValueError, BotoCoreError, ClientError):
+            return None
+
+    def _attributes(self, url: str, names: list[Any]) -> dict[Any, str] | None:
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        try:
+            return dict(self._client.get_queue_attributes(QueueUrl=url, AttributeNames=names).get("Attributes", {}))
         except (BotoCoreError, ClientError):
-            return False
-        return all(int(counts.get(name, "0")) == 0 for name in names)
+            return None
 
     def _send_batch(self, batch: Sequence[Message]) -> list[UUID]:
         from botocore.exceptions import BotoCoreError, ClientError

@@ -10,7 +10,7 @@ from uuid import UUID
 from chalicelib.embedding.model import Embedder
 from chalicelib.fetching.ssrf import FetchPolicy, FetchResult, Validators
 from chalicelib.keys import Keyring
-from chalicelib.queueing.messages import Message
+from chalicelib.queueing.messages import Depths, Message
 from chalicelib.settings import Settings
 from chalicelib.storage.connection import Database
 
@@ -29,6 +29,9 @@ class Queue(Protocol):
 
     def is_idle(self) -> bool:
         """Whether no message waits and none is being worked on. False if that can't be learned."""
+
+    def depths(self) -> Depths:
+        """How much waits, here and among the dead letters."""
 
 
 @dataclass(frozen=True, slots=True)

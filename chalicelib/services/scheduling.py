@@ -47,6 +47,7 @@ def tick(outside: Outside, *, now: datetime) -> Ticked:
         _tidy(outside, now)
     lost = _sweep_lost(outside, now)
     dispatched, unsent = _dispatch(outside, now) if outside.settings.enable_kb else (0, 0)
+    _measure_queue(outside, now)
     return Ticked(dispatched, unsent, leases_swept=len(swept), lost_swept=lost)
 
 
@@ -61,6 +62,13 @@ def _tidy(outside: Outside, now: datetime) -> None:
     except KeysUnusable as error:
         log_unexpected("chains of decisions were not sealed", error)  # the next hour tries again; work goes on
     evaluations.retain(outside, now=now)
+
+
+def _measure_queue(outside: Outside, now: datetime) -> None:
+    """Write down how much waits: the API, which tells it, has no business with the queue."""
+    depths = outside.queue.depths()
+    with outside.database.transaction() as tx:
+        tx.run("scheduler.measured", waiting=depths.waiting, dead=depths.dead, now=now)
 
 
 def _sweep_lost(outside: Outside, now: datetime) -> int:
