@@ -70,8 +70,15 @@ class Screening:
     matched: str | None = None
 
 
-def screen(text: str, deposit: Deposit, deny_patterns: Iterable[str] = (), *, scan: bool = True) -> Screening:
-    """Run the gates over a clean text.
+def screen(
+    text: str,
+    deposit: Deposit,
+    deny_patterns: Iterable[str] = (),
+    *,
+    beside: Iterable[str | None] = (),
+    scan: bool = True,
+) -> Screening:
+    """Run the gates over a clean text; deny patterns also over what is shown ``beside`` it, such as its title.
 
     ``scan=False`` is the escape hatch of an operator, who then answers for an audit row. A release from quarantine
     comes with no deny patterns: a person has read the text.
@@ -80,7 +87,8 @@ def screen(text: str, deposit: Deposit, deny_patterns: Iterable[str] = (), *, sc
     stored, findings = (redaction.text, redaction.findings) if redaction else (text, ())
     if redaction and redaction.covered_share > MOSTLY_SECRET_SHARE:
         return Screening("refuse", "", findings, Gate.SECRET_SCAN, "mostly_secret")
-    if (pattern := denied_by(stored, deny_patterns)) is not None:
+    shown = "\n".join([stored, *filter(None, beside)])
+    if (pattern := denied_by(shown, deny_patterns)) is not None:
         return Screening("quarantine", stored, findings, Gate.DENY_PATTERNS, "deny_pattern", pattern)
     if below_floor(stored, deposit):
         return Screening("refuse", "", findings, Gate.LENGTH_FLOOR, "too_short")

@@ -95,7 +95,11 @@ def deposit(
     with outside.database.transaction(who.tenant_id) as tx:
         allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
         screening = screen(
-            offered.text, offered.deposit, deny_patterns(tx, who.tenant_id), scan=not outside.settings.allow_unscanned
+            offered.text,
+            offered.deposit,
+            deny_patterns(tx, who.tenant_id),
+            beside=[offered.title],
+            scan=not outside.settings.allow_unscanned,
         )
         if screening.outcome == "admit":
             return keep(outside, tx, who, offered, screening, patch, correlation_id, now), allowance

@@ -185,19 +185,25 @@ _FETCH_DETAIL = {
 
 
 def _fetched(outside: Outside, job: Job, now: datetime) -> ssrf.FetchResult:
-    """One guarded fetch; the host is free again afterwards, closed for as long as its server asked."""
-    not_before: datetime | None = None
+    """One guarded fetch; the host is free again afterwards.
+
+    The host whose server asked for peace is closed for as long as it asked: after a redirect that is another one, and
+    the one that we came from stays open.
+    """
+    asked_by: tuple[str, datetime] | None = None
     try:
         if outside.settings.respect_robots and not robots.permits(outside, job.source.uri):
             raise RobotsRefused
         return outside.fetch(job.source.uri, validators=_validators(job.source, now), no_cache=not job.event.night)
     except ssrf.FetchError as error:
         wait = parse_retry_after(error.retry_after, now=now)
-        not_before = now + wait if wait else None
+        asked_by = (error.host or _host(job), now + wait) if wait else None
         raise
     finally:
         with outside.database.transaction() as tx:
-            hosts.release(tx, _host(job), token=job.token, now=now, not_before=not_before)
+            hosts.release(tx, _host(job), token=job.token, now=now)
+            if asked_by is not None:
+                hosts.close(tx, asked_by[0], now=now, not_before=asked_by[1])
 
 
 def _validators(source: Source, now: datetime) -> ssrf.Validators | None:
@@ -223,7 +229,7 @@ def _read(outside: Outside, job: Job, page: ssrf.FetchResult, now: datetime) -> 
     found = extraction.extract(page.body, page.headers.get("content-type"), keep_hidden=source.keep_hidden_text)
     with outside.database.transaction(source.tenant_id) as tx:
         patterns = deposits.deny_patterns(tx, source.tenant_id)
-    screening = screen(found.text, Deposit.PAGE, patterns)
+    screening = screen(found.text, Deposit.PAGE, patterns, beside=[found.title, found.description])
     if screening.outcome == "refuse":
         return Failed(Outcome.MOSTLY_SECRET, "more than half of the text is credentials", screening.reason)
     held = _held(job, page.final_url, found, screening, now)

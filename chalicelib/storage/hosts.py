@@ -16,6 +16,11 @@ def lease(tx: Transaction, host: str, *, token: UUID, now: datetime, until: date
     return busy_until
 
 
-def release(tx: Transaction, host: str, *, token: UUID, now: datetime, not_before: datetime | None) -> None:
-    """Give the host back, closed to everybody until ``not_before`` if its server asked for that."""
-    tx.run("hosts.release", host=host, token=token, now=now, not_before=not_before)
+def release(tx: Transaction, host: str, *, token: UUID, now: datetime) -> None:
+    """Give the host back."""
+    tx.run("hosts.release", host=host, token=token, now=now)
+
+
+def close(tx: Transaction, host: str, *, now: datetime, not_before: datetime) -> None:
+    """Keep everybody from the host until ``not_before``, as its server asked."""
+    tx.run("hosts.close", host=host, now=now, not_before=not_before)

@@ -194,3 +194,9 @@ def test_notes_do_not_use_the_quota_of_sources_and_are_not_refreshed(cycle: Cycl
     answer = acme.post(f"/v1/kb/sources/{source}/queue", {"when": "now"})
     assert (answer.status, answer.json["code"]) == (409, "not_refreshable")
     assert acme.get("/v1/kb/suggestions").json["items"] == []
+
+
+def test_deny_patterns_see_titles_too(acme: Tenant) -> None:
+    acme.post("/v1/memory/deny-patterns", {"add": ["PROJECT ZEUS"]})
+    answer = acme.post("/v1/memory/notes", {"title": "PROJECT ZEUS", "text": NOTE})
+    assert (answer.json["outcome"], answer.json["gate"]) == ("quarantined", "deny_patterns")

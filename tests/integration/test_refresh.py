@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.fetching.ssrf import Reason
+from chalicelib.fetching.ssrf import FetchError, Reason
 from chalicelib.services import suggestions, work
 from chalicelib.workers import refresh as worker
 from tests.integration import rows
@@ -383,3 +383,18 @@ def test_robots_txt_is_asked_where_the_operator_wants_it(cycle: Cycle) -> None:
     cycle.web.fails(address, Reason.HTTP_5XX)
     rows.queue(cycle.deployment, acme, source, "now", cycle.now)
     assert cycle.deliver(polite) == "http_5xx"
+
+
+def test_a_retry_after_behind_a_redirect_closes_the_host_that_asked_and_no_other(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    other = rows.add(cycle.deployment, acme, "http://docs.example.com/other", cycle.now)
+    third = rows.add(cycle.deployment, acme, "http://busy.example.com/", cycle.now)
+    cycle.web.fails(URL, Reason.HTTP_429, retry_after="86400")
+    failure = cycle.web.pages[URL]
+    assert isinstance(failure, FetchError)
+    failure.host, failure.hop = "busy.example.com", 1
+    cycle.web.page("http://docs.example.com/other", LONG)
+    assert cycle.refresh(acme, source) == "http_429"
+    assert cycle.refresh(acme, other) == "new_version"
+    assert cycle.refresh(acme, third) == "postponed"

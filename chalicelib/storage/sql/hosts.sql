@@ -9,9 +9,11 @@ returning host
 select greatest(lease_until, not_before) from host_leases where host = %(host)s
 
 -- name: release
-update host_leases
-   set lease_until = %(now)s, not_before = greatest(not_before, coalesce(%(not_before)s, not_before))
- where host = %(host)s and lease_token = %(token)s
+update host_leases set lease_until = %(now)s where host = %(host)s and lease_token = %(token)s
+
+-- name: close
+insert into host_leases as h (host, lease_until, not_before) values (%(host)s, %(now)s, %(not_before)s)
+on conflict (host) do update set not_before = greatest(h.not_before, excluded.not_before)
 
 -- name: forget_idle
 delete from host_leases where lease_until < %(before)s and not_before < %(before)s
