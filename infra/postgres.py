@@ -68,10 +68,16 @@ def start(folder: Path) -> Postgres:
                 start_new_session=True,
             )
         except subprocess.SubprocessError:
-            continue
+            if "could not bind" in _text(log):
+                continue
+            break
         pid = int((folder / "postmaster.pid").read_text().split()[0])
         return Postgres(Process.of("postgres", pid), port)
-    raise RuntimeError(f"PostgreSQL does not start; its log says:\n{log.read_text() if log.exists() else '(nothing)'}")
+    raise RuntimeError(f"PostgreSQL does not start; its log says:\n{_text(log)[-2000:]}")
+
+
+def _text(log: Path) -> str:
+    return log.read_text(errors="replace") if log.exists() else "(nothing)"
 
 
 def create_database(server: Postgres, name: str = DATABASE) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -17,6 +19,7 @@ from psycopg import sql
 
 from infra import local, postgres
 from infra.cloud import Cloud
+from infra.package import ROOT
 
 _KEPT = ("schema_migrations", "plans")
 _SCHEDULED = {
@@ -147,7 +150,30 @@ def until(check: Callable[[], Any], *, seconds: float = 120, what: str = "it") -
 def private_cloud(folder: Path, **wish: Any) -> Iterator[PrivateCloud]:
     """A cloud that is up for as long as the block runs; ``wish`` as in infra.local.Wish."""
     state = folder / "state.json"
+    with _watched(state):
+        try:
+            yield PrivateCloud(local.up(local.Wish(tenant=None, **wish), state, say=lambda _: None))
+        finally:
+            local.down(state, say=lambda _: None)
+
+
+_WATCH = """
+import sys
+if sys.stdin.read() != "done":
+    from pathlib import Path
+    from infra import local
+    local.down(Path(sys.argv[1]))
+"""
+
+
+@contextmanager
+def _watched(state: Path) -> Iterator[None]:
+    """However this process ends, and a parallel run's are killed by Ctrl-C: a small one that outlives it cleans up."""
+    watcher = subprocess.Popen(
+        [sys.executable, "-c", _WATCH, str(state)], cwd=ROOT, stdin=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert watcher.stdin is not None
     try:
-        yield PrivateCloud(local.up(local.Wish(tenant=None, **wish), state, say=lambda _: None))
+        yield
     finally:
-        local.down(state, say=lambda _: None)
+        watcher.communicate("done", timeout=60)

@@ -130,6 +130,27 @@ def test_an_interrupt_on_the_way_up_leaves_nothing(tmp_path: Path, after: str) -
     assert not state.exists()
 
 
+def test_a_tests_own_cloud_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
+    program = (
+        "import sys, time; from pathlib import Path; from tests.e2e.cloud import private_cloud\n"
+        "with private_cloud(Path(sys.argv[1]), tick=False) as cloud:\n"
+        "    print(cloud.cloud.folder, flush=True); time.sleep(600)"
+    )
+    starter = subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert starter.stdout is not None
+        folder = starter.stdout.readline().strip()
+        assert len(working_in(folder)) > 2
+        starter.kill()
+        until(lambda: not Path(folder).exists(), what="the watcher")
+        assert working_in(folder) == []
+    finally:
+        starter.kill()
+        starter.communicate()
+
+
 def test_a_number_that_was_given_to_another_process_is_left_alone() -> None:
     stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     try:
