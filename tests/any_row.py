@@ -83,4 +83,6 @@ def _value(name: str, kind: str, checks: str, known: dict[str, Any]) -> sql.Comp
     word = re.search(r"ANY \(ARRAY\['([^']*)'", checks)
     if name in known:
         return sql.Literal(known[name])
+    if name == "expires_at":
+        return sql.SQL("now() + interval '1 day'")  # what has run out is anybody's to take away
     return sql.Literal(word[1]) if word else sql.SQL(_VALUES[kind])

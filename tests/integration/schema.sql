@@ -867,6 +867,9 @@ ALTER TABLE public.quarantine OWNER TO larder_owner;
 CREATE TABLE public.scheduler_state (
     only_row boolean DEFAULT true NOT NULL,
     last_tick_at timestamp with time zone NOT NULL,
+    queue_depth integer,
+    dead_letters integer,
+    measured_at timestamp with time zone,
     CONSTRAINT scheduler_state_only_row_check CHECK (only_row)
 );
 ALTER TABLE public.scheduler_state OWNER TO larder_owner;
@@ -1293,6 +1296,8 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.quarantine TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.quarantine TO larder_worker;
 GRANT SELECT ON TABLE public.scheduler_state TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.scheduler_state TO larder_worker;
+GRANT SELECT ON TABLE public.schema_migrations TO larder_app;
+GRANT SELECT ON TABLE public.schema_migrations TO larder_worker;
 GRANT SELECT,INSERT ON TABLE public.tombstones TO larder_app;
 GRANT SELECT ON TABLE public.tombstones TO larder_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.widget_windows TO larder_app;
