@@ -126,7 +126,16 @@ def shown(version: Version) -> VersionOut:
 def list_versions(call: Call[Nothing, VersionQuery]) -> Answer:
     """List the versions of a source, newest first."""
     limit = call.query.limit
-    rows = service.list_page(call.outside, call.who, call.ids["source_id"], before=call.query.cursor, limit=limit + 1)
+    reading = reading_of(call, None, None)
+    rows = service.list_page(
+        call.outside,
+        call.who,
+        reading,
+        call.ids["source_id"],
+        before=call.query.cursor,
+        limit=limit + 1,
+        now=call.now,
+    )
     following = rows[limit - 1].version if len(rows) > limit else None
     return Answer(VersionPage(items=[shown(row) for row in rows[:limit]], next_cursor=following))
 

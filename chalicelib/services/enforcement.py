@@ -133,6 +133,19 @@ def admit(
     return served
 
 
+def may_describe(tx: Transaction, reading: Reading, source_id: UUID, now: datetime) -> bool:
+    """Whether a page's title and description may be shown: they stand beside its text and may say the same.
+
+    Not to a reader whom the source's policy keeps out, and to nobody where any chunk has a policy of its own. It is no
+    recall of a chunk, so it writes no decision.
+    """
+    row = tx.row("policies.source", source_id=source_id)
+    if row is None or tx.value("policies.any_of_source", source_id=source_id):
+        return False
+    decision = evaluate(source_policy_of(row), reading.request, now)
+    return firewall_mode.surface(reading.mode, decision, always_enforce=reading.always_enforce).served
+
+
 def too_few(reading: Reading, rows: Sequence[Guarded], wanted: int, now: datetime) -> bool:
     """Whether fewer than ``wanted`` of ``rows`` may be shown; nothing is written down for this look ahead."""
     shown = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -41,11 +41,21 @@ class Part:
     text: str
 
 
-def list_page(outside: Outside, who: Principal, source_id: UUID, *, before: int | None, limit: int) -> list[Version]:
+def list_page(
+    outside: Outside,
+    who: Principal,
+    reading: Reading,
+    source_id: UUID,
+    *,
+    before: int | None,
+    limit: int,
+    now: datetime,
+) -> list[Version]:
     """One page of versions, newest first. Raises NotFound."""
     with outside.database.transaction(who.tenant_id) as tx:
         require(tx, source_id)
-        return versions.page(tx, source_id, before=before, limit=limit)
+        described = enforcement.may_describe(tx, reading, source_id, now)
+        return [_described(one, described) for one in versions.page(tx, source_id, before=before, limit=limit)]
 
 
 def text_at(
@@ -107,9 +117,14 @@ def _text(outside: Outside, tx: Transaction, reading: Reading, version: Version,
     served = {one.row.index: one for one in enforcement.admit(outside, tx, reading, parts, wanted=None, now=now)}
     text = "".join(part.text if part.index in served else _placeholder(part.text) for part in parts)
     warnings = sorted({one.warning for one in served.values() if one.warning})
+    version = _described(version, enforcement.may_describe(tx, reading, version.source_id, now))
     return TextAt(version, text, len(parts) - len(served), warnings)
 
 
 def _placeholder(text: str) -> str:
     """The line breaks around a withheld chunk stay, so that a diff is still by lines."""
     return enforcement.WITHHELD + ("\n" if text.endswith("\n") else "")
+
+
+def _described(version: Version, described: bool) -> Version:
+    return version if described else replace(version, title=None, description=None)

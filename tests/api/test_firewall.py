@@ -333,3 +333,18 @@ def test_a_context_pack_holds_fenced_extracts_and_their_manifest(
     assert {entry["trust"] for entry in pack["manifest"]} == {0.66}
     assert {entry["provenance_trust"] for entry in pack["manifest"]} == {30}
     assert filled["hits"][0]["chunk_id"] not in {entry["chunk_id"] for entry in pack["manifest"]}
+
+
+def test_what_stands_beside_a_guarded_text_is_withheld_too(deployment: Deployment, acme: Tenant, filled: Any) -> None:
+    """A title or a description may say what the text says."""
+    rows.sql(deployment, "update kb_versions set title = 'zebra title', description = 'zebra description'")
+    source, path = filled["source_id"], f"/v1/kb/sources/{filled['source_id']}"
+    everywhere = [f"{path}/versions", f"{path}/text"]
+    assert all("zebra title" in str(acme.read_only("GET", one).json) for one in everywhere)
+    acme.post("/v1/memory/firewall/mode", {"mode": "enforce"})
+    acme.post(f"/v1/kb/sources/{source}/policy", {"permitted_roles": []})
+    assert not any("zebra" in str(acme.read_only("GET", one).json) for one in everywhere)
+    acme.post(f"/v1/kb/sources/{source}/policy", {"permitted_roles": None})
+    acme.post(f"/v1/memory/chunks/{filled['hits'][0]['chunk_id']}/validation", {"status": "refuted"})
+    assert not any("zebra" in str(acme.read_only("GET", one).json) for one in everywhere)
+    assert not any(hit["title"] for hit in ask(acme, "procedure"))

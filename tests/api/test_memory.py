@@ -202,3 +202,23 @@ def test_deny_patterns_see_titles_too(acme: Tenant) -> None:
     acme.post("/v1/memory/deny-patterns", {"add": ["PROJECT ZEUS"]})
     answer = acme.post("/v1/memory/notes", {"title": "PROJECT ZEUS", "text": NOTE})
     assert (answer.json["outcome"], answer.json["gate"]) == ("quarantined", "deny_patterns")
+
+
+def test_forgetting_takes_what_stands_beside_the_text_and_what_waits_in_quarantine(
+    deployment: Deployment, cycle: Cycle, acme: Tenant
+) -> None:
+    url = "http://docs.example.com/"
+    source = acme.add(url)
+    cycle.web.page(url, NOTE)
+    acme.post(f"/v1/kb/sources/{source['id']}/queue", {"when": "now"})
+    assert work(cycle) == "new_version"
+    acme.post("/v1/memory/deny-patterns", {"add": ["FORBIDDEN"]})
+    cycle.web.page(url, NOTE + "\nA FORBIDDEN word.")
+    acme.post(f"/v1/kb/sources/{source['id']}/queue", {"when": "now"})
+    assert work(cycle) == "quarantined"
+    rows.sql(deployment, "update kb_versions set title = %s", NOTE)
+    chunk = ask(acme, "boiler")[0]["chunk_id"]
+    assert acme.post(f"/v1/memory/chunks/{chunk}/forget").json["erased"] == 1
+    for table in ("kb_chunks", "kb_versions", "quarantine", "kb_held_texts", "embedding_cache", "ingest_log"):
+        assert "north cellar" not in str(rows.sql(deployment, f"select * from {table}")), table
+    assert acme.get("/v1/memory/quarantine").json["items"] == []

@@ -129,6 +129,12 @@ begin
   delete from kb_held_texts h using kb_chunks c
    where h.tenant_id = v_tenant and h.source_id = p_source and c.source_id = p_source and c.content_hash = p_hash
      and not c.forgotten and position(substr(c.text, c.overlap + 1) in h.text) > 0;
+  -- Titles and descriptions may say it again, and so may a text that a gate stopped.
+  update kb_versions set title = null, description = null where tenant_id = v_tenant and source_id = p_source;
+  update quarantine q set text = '[forgotten]', title = null, state = 'dropped'
+    from kb_chunks c
+   where q.tenant_id = v_tenant and q.source_id = p_source and c.source_id = p_source and c.content_hash = p_hash
+     and not c.forgotten and position(substr(c.text, c.overlap + 1) in q.text) > 0;
   -- What the next chunk repeats of it goes too.
   update kb_chunks n set text = substr(n.text, n.overlap + 1), overlap = 0
     from kb_chunks c
@@ -1114,8 +1120,10 @@ CREATE POLICY look_up ON public.api_tokens FOR SELECT TO larder_reader USING (tr
 CREATE POLICY look_up ON public.kb_chunks TO larder_reader USING (true) WITH CHECK (true);
 CREATE POLICY look_up ON public.kb_held_texts TO larder_reader USING (true);
 CREATE POLICY look_up ON public.kb_sources FOR SELECT TO larder_reader USING (true);
+CREATE POLICY look_up ON public.kb_versions TO larder_reader USING (true) WITH CHECK (true);
 CREATE POLICY look_up ON public.knowledge_consumers FOR SELECT TO larder_reader USING ((kind = 'widget'::text));
 CREATE POLICY look_up ON public.knowledge_providers FOR SELECT TO larder_reader USING ((module = 'larder'::text));
+CREATE POLICY look_up ON public.quarantine TO larder_reader USING (true) WITH CHECK (true);
 CREATE POLICY look_up ON public.tenants FOR SELECT TO larder_reader USING (true);
 ALTER TABLE public.mutation_windows ENABLE ROW LEVEL SECURITY;
 CREATE POLICY not_published ON public.kb_chunks FOR SELECT TO larder_internal USING (((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid) AND ((NOT (source_id IN ( SELECT s.id
@@ -1277,6 +1285,7 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_suggestions TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_suggestions TO larder_worker;
 GRANT SELECT ON TABLE public.kb_versions TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_versions TO larder_worker;
+GRANT SELECT,UPDATE ON TABLE public.kb_versions TO larder_reader;
 GRANT SELECT ON TABLE public.kb_versions TO larder_public;
 GRANT SELECT ON TABLE public.kb_versions TO larder_internal;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.knowledge_cache TO larder_app;
@@ -1292,6 +1301,7 @@ GRANT SELECT,INSERT ON TABLE public.policy_evaluations TO larder_app;
 GRANT SELECT,DELETE ON TABLE public.policy_evaluations TO larder_worker;
 GRANT SELECT,INSERT ON TABLE public.policy_evaluations TO larder_public;
 GRANT SELECT,INSERT ON TABLE public.policy_evaluations TO larder_internal;
+GRANT SELECT,UPDATE ON TABLE public.quarantine TO larder_reader;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.quarantine TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.quarantine TO larder_worker;
 GRANT SELECT ON TABLE public.scheduler_state TO larder_app;

@@ -265,6 +265,12 @@ begin
   delete from kb_held_texts h using kb_chunks c
    where h.tenant_id = v_tenant and h.source_id = p_source and c.source_id = p_source and c.content_hash = p_hash
      and not c.forgotten and position(substr(c.text, c.overlap + 1) in h.text) > 0;
+  -- Titles and descriptions may say it again, and so may a text that a gate stopped.
+  update kb_versions set title = null, description = null where tenant_id = v_tenant and source_id = p_source;
+  update quarantine q set text = '[forgotten]', title = null, state = 'dropped'
+    from kb_chunks c
+   where q.tenant_id = v_tenant and q.source_id = p_source and c.source_id = p_source and c.content_hash = p_hash
+     and not c.forgotten and position(substr(c.text, c.overlap + 1) in q.text) > 0;
   -- What the next chunk repeats of it goes too.
   update kb_chunks n set text = substr(n.text, n.overlap + 1), overlap = 0
     from kb_chunks c
@@ -287,6 +293,8 @@ grant select, update on kb_chunks to larder_reader;
 grant select, delete on embedding_cache to larder_reader;
 grant select, delete on kb_held_texts to larder_reader;
 create policy look_up on kb_held_texts to larder_reader using (true);
+grant select, update on kb_versions to larder_reader;
+create policy look_up on kb_versions to larder_reader using (true) with check (true);
 drop policy look_up on kb_chunks;
 create policy look_up on kb_chunks to larder_reader using (true) with check (true);
 
@@ -372,6 +380,8 @@ begin
   end loop;
 end
 $$;
+grant select, update on quarantine to larder_reader;
+create policy look_up on quarantine to larder_reader using (true) with check (true);
 grant select, insert, delete on deny_patterns to larder_app;
 grant select on deny_patterns to larder_worker;
 grant select, insert, update on quarantine to larder_app, larder_worker;

@@ -59,3 +59,6 @@ select c.chunk_id, c.source_id, c.content_hash, s.uri as source_uri, s.tenant_id
   from kb_chunks c join kb_sources s on s.id = c.source_id
   left join chunk_policies p on p.source_id = c.source_id and p.content_hash = c.content_hash
  where c.chunk_id = %(chunk_id)s order by upper_inf(c.system_time) desc, upper(c.system_time) desc nulls first limit 1
+
+-- name: any_of_source
+select exists (select from chunk_policies where source_id = %(source_id)s)

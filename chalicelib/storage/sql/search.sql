@@ -28,7 +28,9 @@ with vector_hit as materialized (
    group by row_id order by score desc, row_id limit %(limit)s
 )
 select c.chunk_id, c.chunk_index, substr(c.text, c.overlap + 1) as text, f.score, s.id as source_id, s.name as source_name, s.uri as source_uri,
-       s.last_checked_at, s.refresh_ttl_seconds, v.version, v.fetched_at, v.title,
+       s.last_checked_at, s.refresh_ttl_seconds, v.version, v.fetched_at,
+       -- a title may say what a guarded chunk says: where there is one, no title
+       case when not exists (select from chunk_policies d where d.source_id = s.id) then v.title end as title,
        s.tenant_id, s.sensitivity, s.expires_at, s.permitted_roles, s.allowed_purposes, s.provenance, s.producer, s.trust,
        p.source_id is not null as chunk_has_policy, p.sensitivity as chunk_sensitivity, p.expires_at as chunk_expires_at,
        p.permitted_roles as chunk_permitted_roles, p.allowed_purposes as chunk_allowed_purposes, p.content_class,
@@ -62,7 +64,9 @@ with then_current as materialized (
    group by row_id order by score desc, row_id limit %(limit)s
 )
 select c.chunk_id, c.chunk_index, substr(c.text, c.overlap + 1) as text, f.score, s.id as source_id, s.name as source_name, s.uri as source_uri,
-       s.last_checked_at, s.refresh_ttl_seconds, v.version, v.fetched_at, v.title,
+       s.last_checked_at, s.refresh_ttl_seconds, v.version, v.fetched_at,
+       -- a title may say what a guarded chunk says: where there is one, no title
+       case when not exists (select from chunk_policies d where d.source_id = s.id) then v.title end as title,
        s.tenant_id, s.sensitivity, s.expires_at, s.permitted_roles, s.allowed_purposes, s.provenance, s.producer, s.trust,
        p.source_id is not null as chunk_has_policy, p.sensitivity as chunk_sensitivity, p.expires_at as chunk_expires_at,
        p.permitted_roles as chunk_permitted_roles, p.allowed_purposes as chunk_allowed_purposes, p.content_class,
