@@ -47,7 +47,7 @@ def _send(story: Story, method: str, path: str, body: Any) -> Any:
 
 def _path(story: Story, path: str) -> str:
     stage = story.stage
-    event = stage.cycle.open_event(story.source) or {}
+    event = story.open_event or {}
     if re.search(r"[{<:]suggestion", path) or "/suggestions/{id}" in path:
         story.suggested()
         [row, *_] = stage.sql("select id from kb_suggestions where source_id = %s and state = 'open'", story.source.id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from tests.cases.generator_words import Unreadable
 from tests.cases.ssrf_world import Request
@@ -19,7 +19,7 @@ def stored(column: str) -> Check:
     """A validator as it is stored; words tell whether it was kept or dropped."""
 
     def check(story: Story, value: Any) -> Iterator[str]:
-        found, before = story.row[column], story.before.get(column)
+        found, before = story.facts.get("edited", story.row)[column], story.before.get(column)
         words = str(value).lower()
         if re.fullmatch(r"kept|unchanged|same|old|not updated", words):
             value = before
@@ -97,17 +97,22 @@ def headers_exclude(story: Story, value: Any) -> Iterator[str]:
 
 def next_must_not_have(story: Story, value: Any) -> Iterator[str]:
     """Headers that the next request may not carry. Refreshes once more."""
-    story.later(timedelta(hours=1))
     names = value if isinstance(value, list) else [value]
-    sent = story.refresh().requests[-1].headers
+    sent = _next(story).headers
     yield from (f"{name} is {sent[name.lower()]!r}" for name in names if name.lower() in sent)
 
 
 def next_request(story: Story, value: Any) -> Iterator[str]:
     """The next request in words or as header lines. Refreshes once more."""
+    yield from _conditional(_next(story), value)
+
+
+def _next(story: Story) -> Request:
+    """The request after what the case tells: of an edit or a deploy it was made already."""
+    if "next" in story.facts:
+        return cast(Request, story.facts["next"])
     story.later(timedelta(hours=1))
-    request = story.refresh().requests[-1]
-    yield from _conditional(request, value)
+    return story.refresh().requests[-1]
 
 
 def _conditional(request: Request, value: Any) -> Iterator[str]:

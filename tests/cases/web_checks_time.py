@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
-from chalicelib.domain.retry import RETRY_DELAY
+from chalicelib.domain.retry import RETRY_DELAY, parse_retry_after
 from tests.cases.generator_words import Unreadable
 from tests.cases.web_checks import Check, is_yes
 from tests.cases.web_refreshes import move, serve
@@ -79,6 +79,9 @@ def _delay(story: Story, told: str) -> timedelta:
         return story.next_night(story.runs[-1].at) - story.runs[-1].at
     if re.search(r"default", told, re.I):
         return RETRY_DELAY
+    if re.search(r"retry-?after|as told|server", told, re.I):
+        header = story.stage.site.responses[story.source.uri].header("retry-after")
+        return parse_retry_after(header, now=story.runs[-1].at) or RETRY_DELAY
     return duration(float(told) if re.fullmatch(r"[\d.]+", told) else told)
 
 
@@ -185,6 +188,9 @@ def suggestion(story: Story, value: Any) -> Iterator[str]:
         kind = next((kind for pattern, kind in _KINDS if re.search(pattern, str(words), re.I)), None)
         if kind is None:
             raise Unreadable(str(words))
+        if kind == "refresh" and kind not in found:
+            _until_stale(story)
+            found = story.suggested()
         if kind not in found:
             yield f"{kind} is not suggested, {found} is"
 
@@ -221,32 +227,54 @@ def https_upgrade(story: Story, value: Any) -> Iterator[str]:
 
 def merge(story: Story) -> Iterator[str]:
     """Two sources of one page: merging is suggested, and done it leaves one of them active."""
-    if "merge" not in story.suggested():
-        yield f"merging is not suggested, {story.suggested()} is"
+    found = "select id from kb_suggestions where kind = 'merge' and state = 'open'"
+    if not story.stage.sql(found):
+        _move_to_the_common_target(story)
+    suggested = story.stage.sql(found)
+    if len(suggested) != 1:
+        yield f"merging is suggested {len(suggested)} times"
         return
-    [row] = story.stage.sql("select id from kb_suggestions where kind = 'merge' and state = 'open'")
-    Steps(story).approve_this(row["id"])
+    Steps(story).approve_this(suggested[0]["id"])
     active = story.stage.sql("select id from kb_sources where active")
     if len(active) != 1:
         yield f"{len(active)} sources are active after the merge"
+
+
+def _move_to_the_common_target(story: Story) -> None:
+    """Two sources lead to a third address: one takes it after seven days, and then the other is the duplicate."""
+    others = story.stage.sql(
+        "select uri from kb_sources where redirect_to = %s and id <> %s", story.row["redirect_to"], story.source.id
+    )
+    story.later(timedelta(days=7))
+    story.refresh()
+    [change] = story.stage.sql(
+        "select id from kb_suggestions where kind = 'change_uri' and source_id = %s", story.source.id
+    )
+    Steps(story).approve_this(change["id"])
+    for other in others:
+        Story(
+            story.stage, rows.add(story.stage.deployment, story.stage.tenant, other["uri"], story.stage.now)
+        ).refresh()
 
 
 def available_at(story: Story, value: Any) -> Iterator[str]:
     """When an approved event may start."""
     found: datetime | None = story.facts.get("available_at")
     if found is None:
-        event = story.stage.cycle.open_event(story.source)
+        event = story.open_event
         found = event["available_at"] if event else None
     if found != instant(str(value)):
         yield f"it may start at {found}"
 
 
+def _until_stale(story: Story) -> None:
+    checked, ttl = story.row["last_checked_at"] or story.stage.now, timedelta(seconds=story.row["refresh_ttl_seconds"])
+    story.stage.cycle.now = max(story.stage.now, checked + ttl)
+
+
 def stale_reason(story: Story, value: Any) -> Iterator[str]:
     """The reason of the open suggestion to refresh."""
-    story.stage.cycle.now = max(
-        story.stage.now,
-        (story.row["last_checked_at"] or story.stage.now) + timedelta(seconds=story.row["refresh_ttl_seconds"]),
-    )
+    _until_stale(story)
     story.suggested()
     found = story.stage.sql(
         "select reason from kb_suggestions where source_id = %s and kind = 'refresh' and state = 'open'",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -63,12 +64,12 @@ def crash(stage: Stage, given: Given) -> Story:
     else:
         scheduling.tick(stage.deployment.worker, now=stage.now)
         times = 5 if re.search(r"every time|always|each time|poison|again and again|repeatedly", at, re.I) else 1
-        for _ in range(times):
-            _kill_worker(stage, story, at)
+        deaths = [_kill_worker(stage, story, at) for _ in range(times)]
+        assert all(deaths), "a worker came through"
     story.facts["after_crash"] = (story.text == story.text_before, len(_open(story)))
     steps = Steps(story)
     steps.recover()
-    story.facts["results"] = steps.results
+    story.facts["results"] = story.facts.get("results", {}) | steps.results
     return story
 
 
@@ -90,19 +91,22 @@ def _kill_dispatcher(stage: Stage) -> None:
         raise AssertionError("the dispatcher had nothing to send")
 
 
-def _kill_worker(stage: Stage, story: Story, at: str) -> None:
+def _kill_worker(stage: Stage, story: Story, at: str) -> bool:
+    """Deliver to a worker that dies at that point; whether it did, or had nothing to do there."""
     queue = stage.deployment.queue
     if not queue.messages:
         story.later(LEASE_IS_OVER)
         scheduling.tick(stage.deployment.worker, now=stage.now)
     if not queue.messages:
-        return
+        return False
     event_id = queue.messages.pop(0).event_id
     url = stage.deployment.server.url(stage.deployment.database_name, "larder_worker")
     if re.search(r"after (the )?commit|before (the )?(ack|delet)|\back\b|acknowledg|commit\w* but", at, re.I):
-        worker.run(stage.worker(), event_id, clock=lambda: stage.now)
-        assert worker.run(stage.worker(), event_id, clock=lambda: stage.now) == "nothing_to_do"
-        return
+        for delivery in ("1", "again"):
+            story.facts.setdefault("results", {})[delivery] = worker.run(
+                stage.worker(), event_id, clock=lambda: stage.now
+            )
+        return True
     if re.search(r"embed", at, re.I) and not re.search(r"after (the )?embed", at, re.I):
         outside = stage.worker(embedder=_DyingEmbedder(stage.deployment.embedder))
     elif re.search(r"fetch|download|claim|lease|start|receiv", at, re.I) and not re.search(
@@ -111,7 +115,7 @@ def _kill_worker(stage: Stage, story: Story, at: str) -> None:
         outside = stage.worker(fetch=dying)
     else:
         outside = stage.worker(database=DyingIn(url, "events.finish_refresh"))
-    assert run_killed(outside, stage, event_id), "the worker came through"
+    return run_killed(outside, stage, event_id)
 
 
 class _DyingEmbedder:
@@ -161,7 +165,7 @@ def _bad_messages(stage: Stage, story: Story, given: Given) -> None:
     records = [{"messageId": str(number), "body": str(body)} for number, body in enumerate(bodies)]
     answer = worker.handle(records)
     story.facts["failed_items"] = [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
-    story.facts["results"] = {"1": "failed" if story.facts["failed_items"] else "done"}
+    story.facts["results"] = {"1": "internal_error" if story.facts["failed_items"] else "nothing_to_do"}
 
 
 def _many(stage: Stage, story: Story, given: Given) -> None:
@@ -214,11 +218,7 @@ def failure(stage: Stage, given: Given) -> Story:
         broken = stage.worker(
             embedder=FailingEmbedder(stage.deployment.embedder, int(told(given, "fails_at", default=1)))
         )
-    rows.queue(stage.deployment, stage.tenant, story.source, "now", stage.now)
-    try:
-        story.facts["results"] = {"1": stage.cycle.deliver(broken)}
-    except ConnectionError:
-        story.facts["results"] = {"1": "internal_error"}
+    story.refresh(outside=broken)
     return story
 
 
@@ -246,8 +246,28 @@ def _queue_fails(stage: Stage) -> Story:
     rows.queue(stage.deployment, stage.tenant, story.source, "now", stage.now)
     stage.deployment.queue.refuses = True
     scheduling.tick(stage.deployment.worker, now=stage.now)
-    story.facts["event_after_failure"] = (stage.cycle.open_event(story.source) or {}).get("state")
+    story.facts["event_after_failure"] = (story.open_event or {}).get("state")
     stage.deployment.queue.refuses = False
     story.later(timedelta(minutes=1))
     story.facts["results"] = {"1": stage.cycle.deliver()}
+    return story
+
+
+def any_sequence(stage: Stage, given: Given) -> Story:
+    """Texts, failures, crashes and a clock that steps back, in an order that chance chose once and for all."""
+    chance = random.Random(1)
+    story = new_story(stage)
+    for _ in range(12):
+        what = chance.choice(["text", "text", "unchanged", "500", "404", "crash", "back"])
+        story.later(timedelta(hours=-1 if what == "back" else 26))
+        if what == "crash":
+            story.show(response_of(f"text {chance.randint(0, 3)}"))
+            if story.open_event is None:
+                rows.queue(stage.deployment, stage.tenant, story.source, "now", stage.now)
+            scheduling.tick(stage.deployment.worker, now=stage.now)
+            _kill_worker(stage, story, chance.choice(["fetch", "embed", "transaction"]))
+            Steps(story).recover()
+        else:
+            said = {"500": 500, "404": 404, "unchanged": "same"}.get(what, f"text {chance.randint(0, 3)}")
+            story.refresh(response_of(said, story.page))
     return story

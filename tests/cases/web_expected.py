@@ -41,7 +41,7 @@ def judge_story(story: Story, expected: Any) -> Verdict:
         try:
             mismatches += [f"{key}: {what}" for what in _check(key)(story, wanted[key])]
             compared += 1
-        except Unreadable as words:
+        except (Unreadable, ValueError, TypeError) as words:  # a value of another shape than its check reads
             unread.append((key, str(words)))
     if mismatches and _is_second_right_answer(story, wanted.get("alternative")):
         return passed(f"the second right answer: {wanted['alternative']}")
@@ -138,6 +138,7 @@ _HELD_BY: tuple[tuple[str, Check], ...] = (
     ("job jobs late_job duplicate event message_result", checks.job()),
     ("events events_created event_count open_events", checks.events),
     ("fetches requests outbound_requests http_requests fetch_count", checks.fetches),
+    ("lost lost_jobs lost_events events_lost jobs_lost", checks.lost),
     ("rows_written", checks.rows_written),
     ("decision", checks.decision),
     ("answers responses http_statuses status_codes codes", checks.answers),

@@ -42,7 +42,7 @@ def _chunks(ground: Stage, given: Given) -> Story:
 
 _TELLERS: dict[str, Teller] = {
     "refresh": web_refreshes.refresh,
-    "first_fetch": web_refreshes.first_fetch,
+    **dict.fromkeys(("first_fetch", "page", "page_generator"), web_refreshes.first_fetch),
     "sequence": web_refreshes.sequence,
     "request": web_refreshes.request,
     "redirect": web_refreshes.redirect,
@@ -59,6 +59,6 @@ _TELLERS: dict[str, Teller] = {
     "schedule": web_limits.schedule,
     "fairness": web_limits.fairness,
     "sql": web_history.tell,
-    "property": web_history.tell,
+    "property": web_crashes.any_sequence,
     "api": web_calls.api,
 }

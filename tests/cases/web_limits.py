@@ -98,7 +98,7 @@ def schedule(stage: Stage, given: Given) -> Story:
     stories = [new_story(stage, f"http://src.example.com/{number}") for number in range(count)]
     for number, story in enumerate(stories):
         rows.queue(stage.deployment, stage.tenant, story.source, "night", stage.now + timedelta(seconds=number))
-    event = stage.cycle.open_event(stories[0].source)
+    event = stories[0].open_event
     assert event is not None
     first = event["available_at"]
     early = _sent(stage, [stage.now]) if current_night(_window(stage), stage.now) is None else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from tests.cases.generator_words import generate
@@ -27,11 +28,14 @@ _IN_WORDS = (
     ("Location", r"(?:->|→|=>|\blocation:?|\bto)\s*(\S+?)[),;]*(?=\s|$)"),
 )
 _FAULTS = (
-    ("timeout", r"time[sd]? ?out|hang|never answers|no (answer|reply)|silent|stall"),
-    ("dns", r"\bdns\b|nxdomain|does not resolve|name (?:error|resolution)"),
-    ("refused", r"connection refused|refused|connect (?:error|fail)|unreachable|\bdown\b"),
-    ("reset", r"\breset\b|\brst\b|connection (?:lost|closed|dropped)|disconnect"),
-    ("truncated", r"truncated (?:body|response|transfer)|body cut|content-length mismatch|incomplete read"),
+    ("timeout", r"^(?:read |connect )?time[sd]? ?-?out|^hangs?\b|never answers|\bno (?:answer|reply)|^silen|^stall"),
+    ("dns", r"\bdns\b|nxdomain|does not resolve|^name (?:error|resolution)"),
+    (
+        "refused",
+        r"connection refused|^refused|^connect(?:ion)? (?:error|fail)|^unreachable|^(?:server |site |host )?down\b",
+    ),
+    ("reset", r"^reset\b|\brst\b|connection (?:reset|lost|closed|dropped)|^disconnect"),
+    ("truncated", r"truncated (?:body|response|transfer)|^body cut|content-length mismatch|incomplete read"),
 )
 
 
@@ -44,19 +48,19 @@ def response_of(spoken: Any, last: str = FIRST) -> Response:
     words = str(spoken).strip()
     if words.startswith("<"):
         return _page(200, words)
-    coded = re.match(r"(?:HTTP(?:/[\d.]+)?\s*)?([1-5]\d\d)\b[\s,:-]*(?!>)(.*)", words, re.S)
-    if coded is None:
-        fault = next((name for name, pattern in _FAULTS if re.search(pattern, words, re.I)), None)
-        return Response(fault=fault) if fault else _page(200, content_of(words, last))
-    status, rest = int(coded[1]), words[coded.end(1) :].strip(" ,:")
+    coded = re.match(r"(?:HTTP(?:/[\d.]+)?\s*)?([1-5]\d\d)\b(?! chunks?\b)", words)
+    fault = next((name for name, pattern in _FAULTS if re.search(pattern, words, re.I)), None)
+    if coded is None and fault:
+        return replace(_page(200, last), fault=fault)
+    status, rest = (int(coded[1]), words[coded.end(1) :].strip(" ,:")) if coded else (200, words)
     headers = []
     for name, pattern in _IN_WORDS:
         found = re.search(pattern, rest, re.I)
         if found and (name != "Location" or 300 <= status < 400):
             headers.append((name, found[1]))
             rest = rest.replace(found[0], " ")
-    spoken_page = _page(status, content_of(re.sub(r"[()]|\bwith\b|\bno (?:etag|validators?)\b", " ", rest), last))
-    return Response(status, (*spoken_page.headers, *headers), spoken_page.body)
+    page = _page(status, content_of(re.sub(r"[()]|\bwith\b|\bno (?:etag|validators?)\b", " ", rest), last))
+    return Response(status, (*page.headers, *headers), page.body)
 
 
 def _page(status: int, body: str) -> Response:

@@ -7,11 +7,13 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 
+from chalicelib.domain.chunking import content_hash
 from tests.cases.generator_words import Unreadable
 from tests.cases.web_checks import atomic
 from tests.cases.web_checks_http import periodic_unconditional
 from tests.cases.web_checks_time import host_waits, merge, suggestion
 from tests.cases.web_crashes import INFRA
+from tests.cases.web_history import text_at
 from tests.cases.web_invariants import broken
 from tests.cases.web_story import Story
 
@@ -88,7 +90,7 @@ def _nobody_starves(story: Story) -> Iterator[str]:
 
 
 def _old_text_stays(story: Story) -> Iterator[str]:
-    if story.text != story.text_before:
+    if story.text_before is not None and story.text != story.text_before:
         yield "the old text is gone"
 
 
@@ -105,6 +107,32 @@ def _unconditional_now(story: Story) -> Iterator[str]:
     yield from (f"{name} was sent" for name in ("if-none-match", "if-modified-since") if name in sent)
 
 
+def _echoed(story: Story) -> Iterator[str]:
+    """Validators go back byte for byte."""
+    sent = story.requests[0].headers if story.requests else {}
+    for column, name in (("etag", "if-none-match"), ("last_modified", "if-modified-since")):
+        if story.before.get(column) and sent.get(name) != story.before[column]:
+            yield f"{name} is {sent.get(name)!r}"
+
+
+def _history_reads_back(story: Story) -> Iterator[str]:
+    """Every version can be read as of its own instants, also after it was superseded."""
+    for version in story.versions:
+        text = text_at(story, version["system_time"].lower)
+        if text is None or content_hash(text) != version["content_hash"]:
+            yield f"version {version['version']} does not read back"
+
+
+def _not_before_its_night(story: Story) -> Iterator[str]:
+    if story.facts.get("dispatched_early", 1):
+        yield "events were dispatched before the window opened"
+
+
+def _retried(story: Story) -> Iterator[str]:
+    if not story.runs or story.runs[-1].next_try is None:
+        yield "it is not tried again"
+
+
 def _atomic(story: Story) -> Iterator[str]:
     yield from atomic(story, True)
 
@@ -113,6 +141,11 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (r"periodic|every \d+(th|\.)? check|every \d+ days|or 7 days|once a week", periodic_unconditional),
     (r"unconditional (request|fetch) (after|when|on)|no (conditional|validators?)|drop(s|ped)? (the )?validators?"
      r"|without (the )?validators?|must not send", _unconditional_now),
+    (r"byte for byte|echo|opaque|verbatim|as received|both (are |validators )?sent", _echoed),
+    (r"history|readable|reads? back|as.of|earlier instant", _history_reads_back),
+    (r"(not|never|nothing|no job)\b.*(outside|before) (the |its )?(window|night)|waits? for the night",
+     _not_before_its_night),
+    (r"back-?off|retry later|tried again", _retried),
     (r"per.host|whole host|other sources? of|same host", host_waits),
     (r"\bmerge\b|two current versions of one page", merge),
     (r"per-chunk hash|changed chunks?|re-?embed|embeddings? (are )?(kept|reused)", _only_what_changed_is_embedded),

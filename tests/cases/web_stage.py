@@ -14,13 +14,15 @@ from functools import lru_cache
 from typing import Any
 from unittest import mock
 
+import psycopg
+from psycopg.rows import dict_row
+
 from chalicelib import bootstrap
 from chalicelib.services.outside import Outside
 from chalicelib.storage.connection import Database
 from chalicelib.telemetry import logger
 from tests import postgres
 from tests.cases.web_site import Site
-from tests.integration import rows
 from tests.integration.cycle import Cycle
 from tests.tenants import Deployment, HashEmbedder, Tenant
 
@@ -42,8 +44,9 @@ class Stage:
         return self.cycle.now
 
     def sql(self, statement: str, *parameters: Any) -> list[dict[str, Any]]:
-        """Rows, as the superuser sees them."""
-        return rows.sql(self.deployment, statement, *parameters)
+        """Rows, as the superuser sees them, whom row-level security does not bind."""
+        cursor = _connection().execute(statement.encode(), parameters)
+        return cursor.fetchall() if cursor.description else []
 
     @property
     def embedded(self) -> list[str]:
@@ -67,12 +70,19 @@ def _deployment() -> Deployment:
     return Deployment(server, server.create())
 
 
+@lru_cache(maxsize=1)
+def _connection() -> psycopg.Connection[dict[str, Any]]:
+    deployment = _deployment()
+    url = deployment.server.url(deployment.database_name, "postgres")
+    return psycopg.connect(url, autocommit=True, row_factory=dict_row)
+
+
 @contextlib.contextmanager
 def stage(now: datetime, plan: str = "team") -> Iterator[Stage]:
     """A fresh tenant on an empty database, for as long as the context lasts."""
     deployment = _deployment()
-    rows.sql(deployment, "delete from tenants")
-    rows.sql(deployment, "truncate host_leases, embedding_cache")
+    _connection().execute("delete from tenants")
+    _connection().execute("truncate host_leases, embedding_cache")
     deployment.queue.messages.clear()
     deployment.queue.refuses, deployment.queue.idle = False, True
     deployment.embedder = HashEmbedder()

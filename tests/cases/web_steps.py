@@ -118,17 +118,18 @@ class Steps:
     def answer_suggestion(self, words: str) -> None:
         stage, who = self.story.stage, rows.principal(self.story.stage.tenant)
         page = suggestions.list_page(stage.deployment.outside, who, after=None, limit=10, now=stage.now)
-        if not page:
+        ident = page[0].id if page else self.story.facts.get("suggestion")
+        if ident is None:
             raise Unreadable(words)
         if "snooz" in words.lower():
-            self.ask(lambda: suggestions.snooze(stage.deployment.outside, who, page[0].id, 7, stage.now))
+            self.ask(lambda: suggestions.snooze(stage.deployment.outside, who, ident, 7, stage.now))
         else:
-            self.ask(lambda: suggestions.dismiss(stage.deployment.outside, who, page[0].id, stage.now))
+            self.ask(lambda: suggestions.dismiss(stage.deployment.outside, who, ident, stage.now))
 
     def enqueue(self, words: str) -> None:
         """The event is made, if there is none, and its message is in the queue."""
         stage = self.story.stage
-        if stage.cycle.open_event(self.story.source) is None or _AT_ONCE.search(words):
+        if self.story.open_event is None or _AT_ONCE.search(words):
             when: Any = "night" if "night" in words.lower() else "now"
 
             def call() -> None:
@@ -171,7 +172,7 @@ class Steps:
 
     def cancel(self, words: str) -> None:
         stage = self.story.stage
-        event = stage.cycle.open_event(self.story.source)
+        event = self.story.open_event
         if event is None:
             raise Unreadable("there is no event to cancel")
         self.ask(lambda: work.cancel(stage.deployment.outside, rows.principal(stage.tenant), event["id"], stage.now))
@@ -198,7 +199,7 @@ class Steps:
     def tick(self) -> None:
         """One run of the dispatcher, when the event that waits is due."""
         stage = self.story.stage
-        event = stage.cycle.open_event(self.story.source)
+        event = self.story.open_event
         if event and event["state"] == "pending":
             stage.cycle.now = max(stage.now, event["available_at"])
         scheduling.tick(stage.deployment.worker, now=stage.now)
@@ -245,14 +246,14 @@ class Steps:
         """The event of the next message; of a job that is still at work, when its lease is over."""
         stage = self.story.stage
         if not stage.deployment.queue.messages:
-            event = stage.cycle.open_event(self.story.source)
+            event = self.story.open_event
             if event is None:
                 self.enqueue("")
             elif event["state"] == "running":
                 self.story.later(LEASE_IS_OVER)
             self.tick()
         if not stage.deployment.queue.messages:
-            event = stage.cycle.open_event(self.story.source)
+            event = self.story.open_event
             if event is None:
                 raise Unreadable("no event is left for a worker")
             return event["id"]

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from chalicelib.domain.night_window import NightSettings, next_start
 from chalicelib.services import suggestions
+from chalicelib.services.outside import Outside
 from chalicelib.storage.sources import Source
 from tests.cases.ssrf_world import Request
 from tests.cases.web_responses import FIRST
@@ -66,7 +67,16 @@ class Story:
     @property
     def versions(self) -> list[dict[str, Any]]:
         """The source's versions, oldest first."""
-        return self.stage.cycle.versions(self.source)
+        return self.stage.sql("select * from kb_versions where source_id = %s order by version", self.source.id)
+
+    @property
+    def open_event(self) -> dict[str, Any] | None:
+        """The source's event that has not ended."""
+        found = self.stage.sql(
+            "select * from kb_events where source_id = %s and state in ('pending', 'dispatched', 'running')",
+            self.source.id,
+        )
+        return found[0] if found else None
 
     @property
     def text(self) -> str | None:
@@ -112,21 +122,24 @@ class Story:
             self._last_page = response.body.decode("utf-8", "replace")
         self.stage.site.responses[self.source.uri] = response
 
-    def refresh(self, response: Response | None = None) -> Run:
-        """Refresh once: the event that waits, in its time, else a new one."""
+    def refresh(self, response: Response | None = None, outside: Outside | None = None) -> Run:
+        """Refresh once: the event that waits, in its time, else a new one. An error of the worker is a run as well."""
         if response is not None:
             self.show(response)
         stage = self.stage
         asked, embedded, versions = len(stage.site.requests), len(stage.embedded), len(self.versions)
-        if stage.cycle.open_event(self.source) is None:
+        if self.open_event is None:
             rows.queue(stage.deployment, stage.tenant, self.source, self.when, stage.now)
         outcome = "postponed"
         while outcome == "postponed":  # the host asked for peace until then
-            event = stage.cycle.open_event(self.source)
+            event = self.open_event
             assert event is not None
             stage.cycle.now = max(stage.now, event["available_at"])
-            outcome = stage.cycle.deliver()
-        open_event = stage.cycle.open_event(self.source)
+            try:
+                outcome = stage.cycle.deliver(outside)
+            except ConnectionError:
+                outcome = "internal_error"
+        waiting = self.open_event
         run = Run(
             outcome,
             stage.now,
@@ -134,7 +147,7 @@ class Story:
             stage.embedded[embedded:],
             len(self.versions) - versions,
             self.row,
-            open_event["available_at"] if open_event else None,
+            waiting["available_at"] if waiting else None,
         )
         self.runs.append(run)
         return run

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from chalicelib.domain.chunk_cuts import MAX_CHUNKS
 from chalicelib.domain.chunking import chunk
 from tests.cases.generator_words import Unreadable
 
@@ -40,7 +41,9 @@ def html_of(text: str, title: str = "Page") -> str:
 
 @lru_cache(maxsize=16)
 def chunked_text(count: int) -> str:
-    """A text of exactly ``count`` chunks. Raises Unreadable if none is found."""
+    """A text of exactly ``count`` chunks; of more than a source may have, if so. Raises Unreadable if none is found."""
+    if count > MAX_CHUNKS:
+        return "\n".join(_paragraph(f"chunk {number}", number, 180) for number in range(count))
     paragraphs = [_paragraph(f"chunk {number}", number, 130) for number in range(count + 40)]
     size = count
     for _ in range(12):
