@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from functools import cache, partial
 
+from chalicelib.domain import firewall_mode
 from chalicelib.embedding.model import LocalModel
 from chalicelib.fetching import ssrf
 from chalicelib.keys import Keyring
@@ -12,12 +13,21 @@ from chalicelib.queueing.sqs import SqsQueue
 from chalicelib.services.outside import Outside
 from chalicelib.settings import Settings, read
 from chalicelib.storage.connection import Database
+from chalicelib.telemetry import logger
 
 
 @cache
 def outside() -> Outside:
-    """What this container reaches. Raises SettingsError with every fault of the environment."""
-    return build(read(os.environ))
+    """What this container reaches. Raises SettingsError with every fault of the environment.
+
+    A firewall mode that is no mode counts as advisory (spec 2.2) and is told to the operator's log.
+    """
+    settings = read(os.environ)
+    for fault in firewall_mode.faults(
+        LARDER_FIREWALL_MODE=settings.firewall_mode, LARDER_FIREWALL_FLOOR=settings.firewall_floor
+    ):
+        logger.warning(fault)
+    return build(settings)
 
 
 def build(settings: Settings) -> Outside:

@@ -10,6 +10,7 @@ def resources() -> list[Resource]:
     from chalicelib.api import (
         assistants,
         context,
+        doctor,
         events,
         firewall,
         health,
@@ -35,6 +36,7 @@ def resources() -> list[Resource]:
         context.context,
         firewall.firewall,
         memory.memory,
+        doctor.doctor,
         providers.providers,
         assistants.assistants,
         knowledge.knowledge,

@@ -12,6 +12,7 @@ import click
 
 from chalicelib.cli import (
     conformance,
+    doctor,
     events,
     knowledge,
     operations,
@@ -76,6 +77,7 @@ for command in (
     providers.providers,
     knowledge.knowledge,
     conformance.conformance,
+    doctor.doctor,
     operations.ops,
 ):
     larder.add_command(command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chalicelib.client.doctor import DoctorRoutes
 from chalicelib.client.firewall import FirewallRoutes
 from chalicelib.client.knowledge import KnowledgeRoutes
 from chalicelib.client.memory import MemoryRoutes
@@ -11,7 +12,7 @@ from chalicelib.client.transport import Transport
 from chalicelib.client.work import WorkRoutes
 
 
-class Client(ServiceRoutes, SourceRoutes, WorkRoutes, FirewallRoutes, MemoryRoutes, KnowledgeRoutes):
+class Client(ServiceRoutes, SourceRoutes, WorkRoutes, FirewallRoutes, MemoryRoutes, KnowledgeRoutes, DoctorRoutes):
     """A tenant's view of one deployment.
 
     Every method raises ApiProblem for what the API refuses and Unreachable where no answer comes. Reads need the API

@@ -45,11 +45,12 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What was looked at, and what was wrong with it."""
+    """What was looked at, what was wrong with it, and how many rows of older segments were left out."""
 
     segments: int
     rows: int
     faults: list[Fault]
+    left_out: int = 0
 
 
 def page(
@@ -72,25 +73,29 @@ def page(
         )
 
 
-def verify(outside: Outside, who: Principal) -> Verified:
+def verify(outside: Outside, who: Principal, *, most_rows: int | None = None) -> Verified:
     """Walk every chain of the tenant from its first row to its head, and every seal.
 
     Finds a row that was edited, taken out, put in another place or cut off the end, and a head that was changed after
-    it was sealed. What retention dropped is known by its sealed head.
+    it was sealed. What retention dropped is known by its sealed head. With ``most_rows`` only the newest segments that
+    together have no more are walked; the seals are looked at all the same.
     """
-    rows = 0
+    rows = left_out = 0
     faults: list[Fault] = []
     with outside.database.transaction(who.tenant_id) as tx:
         segments = tx.rows("firewall.segments", tenant_id=who.tenant_id)
         before: dict[str, str | None] = {}
+        walked = _newest(segments, most_rows)
         for segment in segments:
-            if segment["dropped_at"] is None:
+            if segment["dropped_at"] is None and (segment["kind"], segment["day"]) not in walked:
+                left_out += segment["row_count"]
+            elif segment["dropped_at"] is None:
                 seen, wrong = _walk(tx, segment)
                 rows += seen
                 faults += wrong
             faults += _check_seal(outside.keys, segment, before.get(segment["kind"]))
             before[segment["kind"]] = segment["seal"]
-    return Verified(len(segments), rows, faults)
+    return Verified(len(segments), rows, faults, left_out)
 
 
 def seal(outside: Outside, *, now: datetime) -> int:
@@ -115,6 +120,18 @@ def retain(outside: Outside, *, now: datetime) -> int:
             tx.run("firewall.drop_segments", kind=kind, before=now.date() - timedelta(days=days), now=now)
             for kind, days in KEPT_DAYS.items()
         )
+
+
+def _newest(segments: list[dict[str, Any]], most_rows: int | None) -> set[tuple[str, date]]:
+    """Kind and day of the newest segments that together have at most so many rows; None: of all."""
+    taken: set[tuple[str, date]] = set()
+    rows = 0
+    for segment in sorted(segments, key=lambda one: one["day"], reverse=True):
+        rows += 0 if segment["dropped_at"] else segment["row_count"]
+        if most_rows is not None and rows > most_rows:
+            break
+        taken.add((segment["kind"], segment["day"]))
+    return taken
 
 
 def _walk(tx: Transaction, segment: dict[str, Any]) -> tuple[int, list[Fault]]:

@@ -108,6 +108,8 @@ def example(schema: Schema, name: str = "") -> Any:
         return _VALUES[name]
     if "anyOf" in schema:
         return example(schema["anyOf"][0], name)
+    if "const" in schema:
+        return schema["const"]
     if "enum" in schema:
         return schema["enum"][0]
     match schema["type"]:

@@ -46,6 +46,8 @@ UNSHOWN = {
     "held_texts.get": ("storage/held_texts.py", "the worker publishes what a person has approved"),
     "suggestions.open_review": ("", "nobody asks for it"),
     "memory.quarantine_page": ("services/quarantine.py", "no chunk: an admin reads, redacted, what a gate stopped"),
+    "doctor.damage": ("services/doctor_memory.py", "counts, and ids"),
+    "doctor.held_without": ("services/memory_rag.py", "a yes or no about a probe"),
     "memory.quarantined_for_update": ("services/quarantine.py", "the same, to decide"),
 }
 """Statements that bring texts to somebody who shows none of them, or none that ever was a chunk."""
