@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 
 MAX_TAG = 100  # characters: RFC 5646 asks for room for 35, and private use may add to them
-_TAG = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*", re.ASCII)
+TAG_PATTERN = "^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$"
+"""The form of a tag, as JSON Schema writes it."""
 
 # Primary languages that ISO 639 has renamed; both spellings are in use (IANA registry, "Preferred-Value").
 _RENAMED = {"iw": "he", "in": "id", "ji": "yi", "jw": "jv", "mo": "ro"}
@@ -14,7 +15,7 @@ _RENAMED = {"iw": "he", "in": "id", "ji": "yi", "jw": "jv", "mo": "ro"}
 
 def is_tag(text: str) -> bool:
     """Whether ``text`` has the form of a language tag. Whether its subtags are registered is not looked up."""
-    return len(text) <= MAX_TAG and _TAG.fullmatch(text) is not None
+    return len(text) <= MAX_TAG and "\n" not in text and re.search(TAG_PATTERN, text) is not None
 
 
 def primary_language(tag: str) -> str:

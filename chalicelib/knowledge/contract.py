@@ -25,7 +25,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from chalicelib.domain.locale_match import is_tag
+from chalicelib.domain.locale_match import MAX_TAG, TAG_PATTERN, is_tag
 from chalicelib.errors import LarderError
 from chalicelib.knowledge import strict_json
 
@@ -74,7 +74,11 @@ def _or_absent(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         return None
 
 
-Locale = Annotated[str, AfterValidator(_tag)]
+Locale = Annotated[
+    str,
+    AfterValidator(_tag),
+    WithJsonSchema({"type": "string", "pattern": TAG_PATTERN, "maxLength": MAX_TAG}),
+]
 """A language tag."""
 
 Version = Annotated[Literal[1], BeforeValidator(_one)]

@@ -1,0 +1,1 @@
+"""Schemas that are shipped, each written from the models of the code."""
