@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Annotated
+from urllib.parse import unquote
 from uuid import UUID
 
 from pydantic import Field
@@ -226,7 +227,7 @@ def _set_active(call: Call[ActiveIn, NoQuery], kind: Kind, ident: UUID) -> Answe
 
 
 def _set_capability(call: Call[Nothing, NoQuery], *, granted: bool) -> Answer:
-    ident, capability = call.ids["assistant_id"], call.words["capability"]
+    ident, capability = call.ids["assistant_id"], unquote(call.words["capability"])
     changed = service.set_capability(call.outside, call.who, ident, capability, granted=granted, now=call.now)
     return _changed(changed)
 
