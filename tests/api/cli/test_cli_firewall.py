@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+
+from examples.serve import ExampleSite
+from tests.api.cli.conftest import Cli
+from tests.integration import rows
+from tests.tenants import Deployment, Tenant
+
+NOTE = "The boiler in the north cellar needs its filter cleaned every second Monday of the month."
+
+
+@pytest.fixture
+def hits(cli: Cli, site: ExampleSite) -> list[dict[str, Any]]:
+    """What a search of the price list finds."""
+    cli("sources", "add", f"{site.url}/prices.html", "--name", "prices")
+    cli("sources", "queue", "prices")
+    assert cli.work_off() == ["new_version"]
+    found: list[dict[str, Any]] = cli.json("search", "honey")["hits"]
+    assert found
+    return found
+
+
+def test_the_mode_is_shown_and_set(cli: Cli) -> None:
+    assert cli("firewall", "mode", "show").stdout == "own mode  none\nin force  advisory\n"
+    assert cli("firewall", "mode", "set", "enforce").stdout == "own mode  enforce\nin force  enforce\n"
+    assert cli.json("firewall", "mode", "set", "deployment") == {"mode": None, "effective": "advisory"}
+    assert cli("firewall", "mode", "set", "strict").exit_code == 2
+
+
+def test_a_chunks_policy_is_set_field_by_field(cli: Cli, hits: list[dict[str, Any]]) -> None:
+    chunk = hits[0]["chunk_id"]
+    shown = cli("firewall", "set-policy", chunk, "--sensitivity", "restricted", "--permitted-roles", "a, b").stdout
+    assert "sensitivity       restricted" in shown
+    assert "permitted_roles   a, b" in shown
+    own = cli.json("firewall", "set-policy", chunk, "--permitted-roles", "", "--expires-at", "2099-01-01")["own"]
+    assert (own["permitted_roles"], own["expires_at"], own["sensitivity"]) == ([], "2099-01-01T00:00:00Z", "restricted")
+    own = cli.json("firewall", "set-policy", chunk, "--any-role", "--any-purpose", "--never-expires")["own"]
+    assert (own["permitted_roles"], own["allowed_purposes"], own["expires_at"]) == (None, None, None)
+    digest = cli.json("firewall", "policy", chunk)["policy_digest"]
+    assert cli("firewall", "set-policy", chunk, "--sensitivity", "internal", "--if-match", digest).exit_code == 0
+    stale = cli("firewall", "set-policy", chunk, "--sensitivity", "public", "--if-match", digest)
+    assert (stale.exit_code, "precondition_failed" in stale.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [(), ("--any-role", "--permitted-roles", "a"), ("--expires-at", "soon"), ("--sensitivity", "cosmic"),
+     ("--never-expires", "--expires-at", "2099-01-01")],
+)  # fmt: skip
+def test_a_policy_that_says_nothing_or_two_things_ends_with_2(cli: Cli, options: tuple[str, ...]) -> None:
+    chunk = "6c0f0e63-0000-4000-8000-000000000000"
+    assert cli("firewall", "set-policy", chunk, *options).exit_code == 2
+
+
+def test_decisions_are_listed_and_exported(cli: Cli, hits: list[dict[str, Any]]) -> None:
+    cli("firewall", "set-policy", hits[0]["chunk_id"], "--sensitivity", "restricted")
+    cli("search", "honey")
+    listed = cli("firewall", "evaluations", "--decision", "block_sensitivity_tier").stdout.splitlines()
+    assert len(listed) == 2
+    assert hits[0]["chunk_id"] in listed[1]
+    everything = cli.json("firewall", "evaluations")
+    exported = cli("firewall", "evaluations", "--csv").stdout_bytes.decode()
+    assert exported.count("\r\n") == len(everything) + 1
+    table = list(csv.DictReader(io.StringIO(exported, newline="")))
+    assert [row["id"] for row in table] == [row["id"] for row in everything]
+    long_ago = ("--since", "2000-01-01", "--until", "2001-01-01")
+    assert cli("firewall", "evaluations", *long_ago).stdout == "no decisions\n"
+    assert len(cli.json("firewall", "evaluations", "--limit", "1")) == 1
+
+
+def test_the_pages_of_an_export_are_joined(
+    cli: Cli, live: Deployment, acme: Tenant, monkeypatch: pytest.MonkeyPatch, hits: list[dict[str, Any]]
+) -> None:
+    from chalicelib.api import firewall
+
+    for _ in range(4):
+        cli("search", "honey")
+    monkeypatch.setattr(firewall, "EXPORT_ROWS", 3)
+    exported = cli("firewall", "evaluations", "--csv").stdout_bytes.decode()
+    [counted] = rows.sql(live, "select count(*) from policy_evaluations where tenant_id = %s", acme.id)
+    assert counted["count"] > 3
+    assert exported.count("\r\n") == counted["count"] + 1
+    assert exported.count("policy_digest") == 1
+
+
+def test_a_touched_record_ends_with_1(cli: Cli, live: Deployment, acme: Tenant, hits: list[dict[str, Any]]) -> None:
+    result = cli("firewall", "verify")
+    assert (result.exit_code, result.stdout.startswith("whole: ")) == (0, True)
+    rows.sql(live, "update policy_evaluations set reason = 'x' where tenant_id = %s", acme.id)
+    result = cli("firewall", "verify")
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[1].split()[1:] == ["allow", "1", "edited"]
+    touched = cli("firewall", "verify", "--json")
+    assert (touched.exit_code, json.loads(touched.stdout)["ok"]) == (1, False)
+
+
+def test_a_proof_is_checked_as_it_came(cli: Cli, hits: list[dict[str, Any]]) -> None:
+    valid = cli("firewall", "verify-proof", answer=json.dumps(hits[0]))
+    assert (valid.exit_code, valid.stdout) == (0, "valid\n")
+    changed = cli("firewall", "verify-proof", "-", answer=json.dumps({**hits[0]["proof"], "decision": "block_expired"}))
+    assert (changed.exit_code, changed.stdout) == (1, "not valid\n")
+    assert cli("firewall", "verify-proof", answer="nonsense").exit_code == 2
+    assert cli("firewall", "verify-proof", answer="{}").exit_code == 1
+
+
+def test_what_is_held_is_listed_shown_and_released(cli: Cli, acme: Tenant, url: str) -> None:
+    from chalicelib.client import Client
+
+    client = Client(url, acme.api_token, acme.admin_token)
+    client.change_deny_patterns(add=["boiler"])
+    held = client.remember_note(NOTE, title="Boiler")["quarantine_id"]
+    assert held is not None
+    listed = cli("quarantine", "list").stdout.splitlines()
+    assert listed[1].split()[0] == held
+    shown = cli("quarantine", "show", held).stdout
+    assert shown.rstrip().endswith(NOTE)
+    assert "deny_patterns" in shown
+    assert "stores it" in cli("quarantine", "release", held).stdout
+    assert cli.work_off() == ["new_version"]
+    assert cli.json("quarantine", "show", held)["state"] == "released"
+    again = cli("quarantine", "drop", held)
+    assert (again.exit_code, "quarantine_decided" in again.stderr) == (1, True)
+    assert cli("quarantine", "list").stdout == "nothing is held\n"
+
+
+def test_what_is_dropped_is_gone(cli: Cli, acme: Tenant, url: str) -> None:
+    from chalicelib.client import Client
+
+    client = Client(url, acme.api_token, acme.admin_token)
+    client.change_deny_patterns(add=["boiler"])
+    held = str(client.remember_note(NOTE)["quarantine_id"])
+    assert cli("quarantine", "drop", held).stdout == "dropped\n"
+    assert [one["id"] for one in cli.json("quarantine", "list", "--state", "dropped")] == [held]
+    unknown = cli("quarantine", "show", "6c0f0e63-0000-4000-8000-000000000000")
+    assert (unknown.exit_code, unknown.stdout) == (1, "")
