@@ -37,7 +37,7 @@ def house(made: Deployment, request: pytest.FixtureRequest) -> Household:
 
 def send(house: Household, method: str = "POST", body: Any = None, **headers: str | None) -> Answer:
     """A page's request, with headers changed or (None) left out."""
-    named = {"Authorization": f"Bearer {house.widget}", "Origin": ORIGIN}
+    named: dict[str, str | None] = {"Authorization": f"Bearer {house.widget}", "Origin": ORIGIN}
     named |= {name.replace("_", "-"): value for name, value in headers.items()}
     kept = {name: value for name, value in named.items() if value is not None}
     return house.deployment.request(method, PATH, kept, {"query": "x"} if body is None else body)

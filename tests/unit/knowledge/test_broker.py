@@ -15,7 +15,7 @@ import pytest
 from chalicelib.domain.provider_failure import FailureClass
 from chalicelib.fetching import ssrf
 from chalicelib.fetching.ssrf import FetchPolicy, PostResult
-from chalicelib.knowledge import contract, signing
+from chalicelib.knowledge import contract, signing, strict_json
 from chalicelib.knowledge.broker import Question, Reply, Target, ask, ask_all, request_for
 from chalicelib.knowledge.exchange import ProviderFailure, read_capabilities
 from tests.scripted_provider import Says, ScriptedProvider, answer, result, status
@@ -55,7 +55,7 @@ def test_a_field_goes_only_where_it_is_declared_or_wanted(
 ) -> None:
     question = Question("kettle", 7, "de-DE", True, "c-1")
     request = request_for(target("https://kb.example.com", *capabilities, **more), question)
-    assert set(contract.strict_json.read(request.body())) == fields
+    assert set(strict_json.read(request.body())) == fields
 
 
 def test_what_was_not_asked_does_not_go_out() -> None:
