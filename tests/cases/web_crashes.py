@@ -9,8 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+from chalicelib import bootstrap
 from chalicelib.domain.chunk_cuts import MAX_CHUNKS
+from chalicelib.queueing.messages import body_of
 from chalicelib.services import scheduling, sources
 from chalicelib.services.sources import Wanted
 from chalicelib.storage.connection import Database
@@ -131,7 +134,9 @@ def queue(stage: Stage, given: Given) -> Story:
         return race(stage, given)
     story = prepared(stage)
     words = json.dumps(given)
-    if "visibility_s" in given or "job_s" in given:
+    if "batch" in given:
+        _batch(stage, story, given)
+    elif "visibility_s" in given or "job_s" in given:
         _slow_job(stage, story, float(told(given, "visibility_s", default=30)), float(told(given, "job_s", default=45)))
     elif re.search(r"malformed|not json|garbage|invalid|unknown (event|id)|poison", words, re.I):
         _bad_messages(stage, story, given)
@@ -166,6 +171,20 @@ def _bad_messages(stage: Stage, story: Story, given: Given) -> None:
     answer = worker.handle(records)
     story.facts["failed_items"] = [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
     story.facts["results"] = {"1": "internal_error" if story.facts["failed_items"] else "nothing_to_do"}
+
+
+def _batch(stage: Stage, story: Story, given: Given) -> None:
+    """A delivery of several messages of which some can't be done: those alone come again."""
+    count = len(given["batch"]) if isinstance(given["batch"], list) else int(given["batch"])
+    failing = {str(one) for one in told(given, "fails", "failing", "fails_at", "bad", default=[])}
+    rows.queue(stage.deployment, stage.tenant, story.source, "now", stage.now)
+    scheduling.tick(stage.deployment.worker, now=stage.now)
+    body = body_of(stage.deployment.queue.messages.pop().event_id)
+    names = [str(number + 1) for number in range(count)]
+    records = [{"messageId": name, "body": "no event" if name in failing else body} for name in names]
+    with mock.patch.object(bootstrap, "outside", return_value=stage.worker()):
+        answer = worker.handle(records)
+    story.facts["failed_items"] = [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
 
 
 def _many(stage: Stage, story: Story, given: Given) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from tests.cases import web_checks as checks
 from tests.cases import web_checks_http as http
+from tests.cases import web_checks_text as texts
 from tests.cases import web_checks_time as times
 from tests.cases.generator_words import Unreadable
 from tests.cases.report import Verdict, failed, passed, skipped
@@ -117,28 +118,30 @@ _PATTERNS: tuple[tuple[str, Any], ...] = (
     (r"(?:job|worker|delivery)_?(\d+|a|b)", lambda match: checks.job({"a": "1", "b": "2"}.get(match[1], match[1]))),
     (r"run_?(\d+)(?:_status|_outcome|_result)?", _run_number),
     (r"(first|second|third|fourth|last|final)(?:_run|_status|_outcome|_result|_attempt)?", _run_number),
-    (r"chunks_of_(\w+)", lambda match: checks.chunks_of(match[1])),
+    (r"chunks_of_(\w+)", lambda match: texts.chunks_of(match[1])),
 )
 
 _HELD_BY: tuple[tuple[str, Check], ...] = (
     (" ".join(_PROSE), _prose),
     ("status outcome last_status result state http_status status_code code", checks.status),
     ("outcomes statuses run_results", checks.outcomes),
-    ("new_version creates_version version_created", checks.new_version),
-    ("versions versions_total version_count", checks.versions),
-    ("versions_added new_versions versions_written", checks.versions_added),
-    ("current_versions", checks.current_versions),
-    ("current_version current current_text text content", checks.current),
-    ("as_of_before", checks.as_of_before),
-    ("as_of_switch", checks.as_of_switch),
-    ("before_first", checks.text_at_first),
-    ("returns", checks.returns),
-    ("stored_chunks", checks.stored_chunks),
-    ("atomic", checks.atomic),
+    ("new_version creates_version version_created", texts.new_version),
+    ("versions versions_total version_count", texts.versions),
+    ("versions_added new_versions versions_written", texts.versions_added),
+    ("current_versions", texts.current_versions),
+    ("current_version current current_text text content", texts.current),
+    ("as_of_before", texts.as_of_before),
+    ("as_of_switch", texts.as_of_switch),
+    ("before_first", texts.text_at_first),
+    ("returns", texts.returns),
+    ("stored_chunks", texts.stored_chunks),
+    ("atomic", texts.atomic),
     ("job jobs late_job duplicate event message_result", checks.job()),
     ("events events_created event_count open_events", checks.events),
     ("fetches requests outbound_requests http_requests fetch_count", checks.fetches),
     ("lost lost_jobs lost_events events_lost jobs_lost", checks.lost),
+    ("failed_items batch_item_failures batchItemFailures redelivered", checks.failed_items),
+    ("stale is_stale", checks.stale),
     ("rows_written", checks.rows_written),
     ("decision", checks.decision),
     ("answers responses http_statuses status_codes codes", checks.answers),

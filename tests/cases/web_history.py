@@ -109,7 +109,7 @@ def _as_of(stage: Stage, given: Given) -> Story:
     if at is None and not re.search(r"now|future|before", asked, re.I):
         raise Unreadable(asked)
     at = at or (min(marks.values()) if re.search(r"before", asked, re.I) else stage.now + _HOUR)
-    if re.search(r"before|just under|minus|-\s*1|- ?(1 )?(micro|µs|us)", asked.replace(at.isoformat(), ""), re.I):
+    if re.search(r"before|just under|minus|-\s*1|- ?(1 )?(micro|µs|us)", re.sub(r"\d{4}-\S+", "", asked), re.I):
         at -= timedelta(microseconds=1)
     text = text_at(story, at)
     returned = [name for name in named if text and f"Of {name}," in text]

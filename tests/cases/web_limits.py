@@ -11,6 +11,7 @@ from chalicelib.domain.night_window import NightSettings, current_night
 from chalicelib.errors import Problem, QuotaExceeded, RateLimited
 from chalicelib.services import scheduling, sources
 from chalicelib.services.sources import Wanted
+from tests.cases.generator_words import Unreadable
 from tests.cases.web_responses import response_of
 from tests.cases.web_stage import Stage
 from tests.cases.web_story import Story, new_story
@@ -29,16 +30,21 @@ def quota(stage: Stage, given: Given) -> Story:
         return _larger_version(stage, int(given["old"]), int(given["new"]))
     if re.search(r"night|\bcap\b|nightly", words, re.I):
         return schedule(stage, given)
-    limit = int(next(given[key] for key in ("limit", "quota", "max", "per_hour") if key in given))
-    callers = int(next((given[key] for key in _CALLERS if key in given), 1))
+    limit = told(given, "limit", "quota", "max", "per_hour")
+    if limit is None:
+        raise Unreadable(f"no limit in {sorted(given)}")
+    callers = int(told(given, *_CALLERS, default=1))
     if re.search(r"mutation|per_hour|per hour|rate", words, re.I):
         stage.sql("update tenants set mutations_per_hour = %s where id = %s", limit, stage.tenant.id)
     else:
         stage.sql("insert into plans values (%s, %s)", name := f"case-{stage.tenant.name}", limit)
         stage.sql("update tenants set plan = %s where id = %s", name, stage.tenant.id)
-    used = int(next((given[key] for key in _USED if key in given), 0))
-    for number in range(used):
+    for number in range(int(told(given, *_USED, default=0))):
         _add(stage, f"used-{number}")
+    stage.sql(
+        "update kb_sources set active = false where id in (select id from kb_sources limit %s)",
+        int(told(given, "deactivate", "deactivated", "toggled_off", default=0)),
+    )
     with ThreadPoolExecutor(max(1, min(callers, 16))) as pool:
         made = list(pool.map(lambda number: _add(stage, f"new-{number}"), range(callers)))
     story = Story(stage, _any_source(stage))
@@ -91,9 +97,7 @@ def schedule(stage: Stage, given: Given) -> Story:
     cap = told(given, "cap", "nightly_job_cap", "limit", default=50)
     start, _, end = str(given.get("window", "22:00-06:00")).partition("-")
     rows.set_window(stage.deployment, stage.tenant, start, end, given.get("tz", "UTC"), int(cap))
-    count = next(
-        (given[key] for key in ("approved", "events", "jobs", "queued", "sources", "stale", "count") if key in given), 1
-    )
+    count = told(given, "approved", "events", "jobs", "queued", "sources", "stale", "count", default=1)
     count = len(count) if isinstance(count, list) else int(count)
     stories = [new_story(stage, f"http://src.example.com/{number}") for number in range(count)]
     for number, story in enumerate(stories):

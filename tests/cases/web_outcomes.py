@@ -15,6 +15,7 @@ _MEANINGS: tuple[tuple[str, frozenset[str]], ...] = (
     (r"404|410|gone|not[ _]found", frozenset({"http_404"})),
     (r"429|rate[ _-]?limit|throttl", frozenset({"http_429"})),
     (r"408|time[ _-]?out|timed out", frozenset({"timeout"})),
+    (r"\b20[456]\b|no content|partial", frozenset({"empty", "unreachable"})),
     (r"5\d\d|5xx|server error|unavailable", frozenset({"http_5xx"})),
     (r"4\d\d|4xx", frozenset({"http_4xx", "http_403", "http_404", "http_429"})),
     (r"embedd?ing|model", frozenset({"embedding_failed"})),

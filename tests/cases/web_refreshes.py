@@ -23,6 +23,8 @@ _TOLD_RESPONSE = ("status", "headers", "page", "body", "body_b64", "html", "text
 
 def refresh(stage: Stage, given: Given) -> Story:
     """One refresh over what is stored, or as many as ``attempt`` says."""
+    if isinstance(given.get("response"), list):
+        return sequence(stage, {**given, "runs": given["response"]})
     story = with_past(stage, given)
     response = _response(given, story)
     if story.when == "night":
@@ -68,25 +70,36 @@ def _is_page(run: Any) -> bool:
 
 
 def redirect(stage: Stage, given: Given) -> Story:
-    """Sources of which one leads to the other, or a redirect told like a response."""
-    leading = {name: str(value) for name, value in given.items() if re.match(r"source|from|a$|b$", name)}
-    if not leading:
+    """Sources of which one leads to the other, or a redirect told like a response; seen again on as many ``days``."""
+    leading = [str(value) for name, value in given.items() if re.match(r"source|from|a$|b$", name)]
+    target = told(given, "to", "target", "location", "new_url")
+    if target is not None:
+        leading = [f"{leading[0] if leading else URL} -> {target} {told(given, 'status', default=301)}"]
+    if not leading or not any("->" in one for one in leading):
         many = told(given, "runs", "hops", "chain")
-        return sequence(stage, {**given, "runs": many}) if isinstance(many, list) else refresh(stage, given)
-    stories = []
-    for value in leading.values():
-        uri, _, target = (part.strip() for part in re.sub(r"\(.*?\)", "", value).partition("->"))
-        code = re.search(r"\b30\d\b", value)
-        story = new_story(stage, urljoin(URL, uri))
-        if target:
-            serve(story, Response(int(code[0]) if code else 301, (("Location", target),)))
-        else:
-            story.show(response_of(200))
-        stories.append(story)
-    for story in reversed(stories):
+        story = sequence(stage, {**given, "runs": many}) if isinstance(many, list) else refresh(stage, given)
+    else:
+        stories = [_leading_source(stage, one) for one in leading]
+        for story in reversed(stories):
+            story.refresh()
+            story.later(timedelta(minutes=1))
+        story = next((story for story in stories if story.row.get("redirect_to")), stories[0])
+    for _ in range(int(told(given, "days", "nights", "seen_days", default=0))):
+        story.later(_DAY)
         story.refresh()
-        story.later(timedelta(minutes=1))
-    return next((story for story in stories if story.row.get("redirect_to")), stories[0])
+    return story
+
+
+def _leading_source(stage: Stage, words: str) -> Story:
+    """``http://src.example.com/a -> /b (308)``, or a source that leads nowhere else."""
+    uri, _, target = words.partition("->")
+    code = re.search(r"\b30[12378]\b", target)
+    story = new_story(stage, urljoin(URL, uri.split()[0]))
+    if target:
+        serve(story, Response(int(code[0]) if code else 301, (("Location", target.split()[0]),)))
+    else:
+        story.show(response_of(200))
+    return story
 
 
 def request(stage: Stage, given: Given) -> Story:

@@ -94,7 +94,10 @@ def label_of(words: str) -> str:
 
 
 def _of_fields(fields: dict[str, Any], last: str) -> Response:
-    status = int(fields.get("status", 200))
+    spoken = str(fields.get("status", fields.get("code", 200)))
+    if not re.match(r"\d{3}\b", spoken):
+        return response_of(spoken, last)
+    status = int(spoken[:3])
     headers = {str(name): value for name, value in (fields.get("headers") or {}).items()}
     for key, name in _HEADERS.items():
         if fields.get(key) is not None:

@@ -9,8 +9,8 @@ from datetime import timedelta
 
 from chalicelib.domain.chunking import content_hash
 from tests.cases.generator_words import Unreadable
-from tests.cases.web_checks import atomic
 from tests.cases.web_checks_http import periodic_unconditional
+from tests.cases.web_checks_text import atomic
 from tests.cases.web_checks_time import host_waits, merge, suggestion
 from tests.cases.web_crashes import INFRA
 from tests.cases.web_history import text_at

@@ -50,6 +50,7 @@ class Story:
         """What is seen from here on is the case's."""
         self.before = self.row
         self.versions_before = len(self.versions)
+        self.events_before = len(self.stage.sql("select id from kb_events where source_id = %s", self.source.id))
         self.requests_before = len(self.stage.site.requests)
         self.contacts_before = len(self.stage.site.contacts)
         self.embedded_before = len(self.stage.embedded)
