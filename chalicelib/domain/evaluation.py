@@ -49,10 +49,13 @@ def evaluate(policy: Policy, request: Request, now: datetime, *, strict_tenant: 
     """Decide whether ``request`` may read a chunk under ``policy`` at ``now``; the first check that fails speaks.
 
     The order is part of the contract: expiry, tenant, role, purpose, tier. A chunk has expired from ``expires_at``
-    on, that instant included. With ``strict_tenant`` a blank request tenant matches nothing.
+    on, that instant included; one that is another tenant's or refuted besides stays closed in every mode. With
+    ``strict_tenant`` a blank request tenant matches nothing.
     """
     if policy.expires_at is not None and now >= policy.expires_at:
-        return Decision("block_expired", f"chunk expired at {instant(policy.expires_at)}")
+        foreign = policy.tenant_id != request.tenant_id or (strict_tenant and not request.tenant_id)
+        closed = foreign or policy.validation_status == REFUTED
+        return Decision("block_expired", f"chunk expired at {instant(policy.expires_at)}", hard=closed)
     if strict_tenant and not request.tenant_id:
         return _BLANK_TENANT
     if policy.tenant_id != request.tenant_id:

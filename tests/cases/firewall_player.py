@@ -40,8 +40,12 @@ def _decision(case: Case) -> Iterator[str]:
     yield from _differs("decision", expected, decision.code)
     if expected == case["expected_decision"] and not decision.hard:
         yield from _differs("reason", case["reference_reason"], decision.reason)
-    refuted = case["chunk_policy"]["validation_status"] == "refuted" and expected == "block_role_not_permitted"
-    yield from _differs("hard", expected == "block_tenant_mismatch" or refuted, decision.hard)
+    # Tenant mismatch and refuted are hard (spec 2.2), also where the chunk's end is what is told.
+    refuted = case["chunk_policy"]["validation_status"] == "refuted"
+    owner = case["chunk_policy"]["tenant_id"]
+    foreign = owner != asked["tenant_id"] or (case["strict_tenant"] and not asked["tenant_id"])
+    closed = {"block_tenant_mismatch": True, "block_role_not_permitted": refuted, "block_expired": foreign or refuted}
+    yield from _differs("hard", closed.get(expected, False), decision.hard)
 
 
 def _mode(case: Case) -> Iterator[str]:

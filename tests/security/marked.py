@@ -24,6 +24,7 @@ POLICIES: dict[str, dict[str, Any]] = {
     "zqunknowntier": {"sensitivity": "cosmic"},
     "zqcredentials": {"content_class": "credentials"},
     "zqrefuted": {"validation_status": "refuted"},
+    "zqrefutedandexpired": {"validation_status": "refuted", "expires_at": datetime(2026, 1, 1, tzinfo=UTC)},
     "zqexpired": {"expires_at": datetime(2026, 1, 1, tzinfo=UTC)},
     "zqnobody": {"permitted_roles": []},
     "zqeditors": {"permitted_roles": ["editor"]},
@@ -35,7 +36,7 @@ POLICIES: dict[str, dict[str, Any]] = {
 
 GUARDED = (*POLICIES, "zqsource")
 FOR_OPERATORS = ("zqrestricted", "zqunknowntier", "zqcredentials", "zqleft", "zqsource")
-IN_NO_MODE = ("zqrefuted", FOREIGN)
+IN_NO_MODE = ("zqrefuted", "zqrefutedandexpired", FOREIGN)
 
 
 @dataclass

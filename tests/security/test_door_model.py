@@ -73,8 +73,8 @@ def verdict(world: World, said: list[Said]) -> str:
     purpose = world.purpose or "operational"
     if any(one.expires_at == PAST for one in said):
         return "block_expired"
-    if any(one.validation_status == "refuted" for one in said):
-        return "refuted"
+    if refuted(said):
+        return "block_role_not_permitted"
     if any(one.permitted_roles is not None and role not in one.permitted_roles for one in said):
         return "block_role_not_permitted"
     if any(one.allowed_purposes is not None and purpose not in one.allowed_purposes for one in said):
@@ -84,12 +84,18 @@ def verdict(world: World, said: list[Said]) -> str:
     return "block_sensitivity_tier" if closed and not world.operator else "allow"
 
 
+def refuted(said: list[Said]) -> bool:
+    """Then nobody reads it, in any mode."""
+    return any(one.validation_status == "refuted" for one in said)
+
+
 def expected(world: World) -> dict[str, str | None]:
     """What is served, each with the code of its warning or None."""
     served: dict[str, str | None] = {}
     for body, own in zip(BODIES, world.chunks, strict=True):
-        code = verdict(world, [world.source, *([own] if own else [])])
-        if code == "allow" or (code != "refuted" and mode_of(world) < 2):
+        said = [world.source, *([own] if own else [])]
+        code = verdict(world, said)
+        if code == "allow" or (not refuted(said) and mode_of(world) < 2):
             served[body] = code if code != "allow" and mode_of(world) == 1 else None
     return served
 
@@ -209,7 +215,6 @@ def test_what_leaves_is_what_the_model_lets_out(stage: Stage, world: World) -> N
     assert "".join(body if body in served else "[withheld by policy]\n" for body in BODIES) == text.json["text"]
     assert text.json["withheld"] == len(BODIES) - len(served)
     codes = [verdict(world, [world.source, *([own] if own else [])]) for own in world.chunks]
-    codes = ["block_role_not_permitted" if code == "refuted" else code for code in codes]
     mode = ("off", "advisory", "enforce")[mode_of(world)]
     kinds = [(code, "allow" if code == "allow" else "block", mode) for code in codes]
     assert sorted(stage.recorded()) == sorted(kinds * 2)

@@ -60,6 +60,17 @@ def test_a_refuted_chunk_is_shut_for_everybody_and_hard() -> None:
     assert (decision.code, decision.hard) == ("block_role_not_permitted", True)
 
 
+def test_an_end_does_not_open_what_is_refuted_or_anothers() -> None:
+    for policy, request, hard in (
+        (Policy("t", expires_at=NOON, validation_status="refuted"), Request("t"), True),
+        (Policy("t", expires_at=NOON), Request("u"), True),
+        (Policy("", expires_at=NOON), Request(""), True),
+        (Policy("t", expires_at=NOON), Request("t"), False),
+    ):
+        decision = evaluate(policy, request, NOON)
+        assert (decision.code, decision.hard) == ("block_expired", hard)
+
+
 def test_role_and_tier_blocks_are_soft() -> None:
     assert not evaluate(Policy("t", permitted_roles=frozenset()), Request("t"), NOON).hard
     assert not evaluate(Policy("t", "restricted"), Request("t"), NOON).hard
