@@ -236,3 +236,23 @@ def test_a_tenant_that_operations_switch_on_again_is_served_within_minutes(deplo
     assert tick(deployment, DAY) == []
     tenancy.set_enabled(deployment.owner, name="acme", enabled=True)
     assert tick(deployment, DAY + timedelta(minutes=5)) == [str(event.id)]
+
+
+def test_the_hourly_tidying_works_with_the_ticks_own_rights(deployment: Deployment) -> None:
+    acme = deployment.tenant()
+    rows.sql(
+        deployment,
+        "insert into host_leases (host, lease_until, not_before) values ('old.example.com', %s, %s)",
+        *(DAY - timedelta(days=9), DAY - timedelta(days=9)),
+    )
+    rows.sql(deployment, "insert into kb_night_use (tenant_id, night_id) values (%s, '2026-01-01')", acme.id)
+    rows.sql(
+        deployment,
+        "insert into evaluation_segments (tenant_id, day, kind, last_hash) values (%s, '2026-11-01', 'allow', 'x')",
+        acme.id,
+    )
+    tick(deployment, DAY.replace(minute=scheduling.HOUSEKEEPING_MINUTE))
+    assert rows.sql(deployment, "select * from host_leases") == []
+    assert rows.sql(deployment, "select * from kb_night_use") == []
+    sealed = rows.sql(deployment, "select sealed_at is not null as sealed from evaluation_segments")
+    assert sealed == [{"sealed": True}]
