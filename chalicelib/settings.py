@@ -151,6 +151,12 @@ VARIABLES: Mapping[str, Variable] = {
     "embedding_cache_rows": Variable(
         "LARDER_EMBEDDING_CACHE_ROWS", "200000", _integer(0, 100_000_000), "Rows that the embedding cache may keep."
     ),
+    "retention_idle_days": Variable(
+        "LARDER_RETENTION_IDLE_DAYS",
+        "365",
+        _integer(1, 36_500),
+        "Days without use after which a tenant that wants to be asked is asked whether a text with an end may go.",
+    ),
     "log_level": Variable(
         "LARDER_LOG_LEVEL", "INFO", _choice("DEBUG", "INFO", "WARNING", "ERROR"), "The least level that is logged."
     ),
@@ -185,6 +191,7 @@ class Settings:
     dispatch_in_flight: int
     lease_seconds: int
     embedding_cache_rows: int
+    retention_idle_days: int
     log_level: str
 
 

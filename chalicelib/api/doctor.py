@@ -35,7 +35,7 @@ class ReportOut(Output):
     checks: list[CheckOut]
 
 
-@doctor.route("GET", "/v1/doctor", action="doctor.read", access="write", answers={200: ReportOut}, while_disabled=True)
+@doctor.route("GET", "/v1/doctor", action="doctor.read", access="write", answers={200: ReportOut})
 def show_doctor(call: Call[Nothing, NoQuery]) -> Answer:
     """Look at everything that must be in order."""
     return Answer(_shown(service.examine(call.outside, call.who, call.now)))
@@ -48,7 +48,6 @@ def show_doctor(call: Call[Nothing, NoQuery]) -> Answer:
     access="write",
     body=FeatureIn,
     answers={200: ReportOut},
-    while_disabled=True,
 )
 def enable_feature(call: Call[FeatureIn, NoQuery]) -> Answer:
     """Turn a feature on and prove each part of it; what only the deployment's operator can turn on is told."""

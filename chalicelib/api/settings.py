@@ -50,16 +50,21 @@ class SettingsIn(Input):
     timezone: Zone | None = None
     nightly_job_cap: Annotated[int, Field(ge=1, le=10_000)] | None = None
     enabled: bool | None = None
+    memory_require_approval: bool | None = None
 
 
 class SettingsOut(Output):
-    """The tenant's settings. Times are wall clock in ``timezone``; equal ones mean the whole day."""
+    """The tenant's settings. Times are wall clock in ``timezone``; equal ones mean the whole day.
+
+    ``memory_require_approval``: whether somebody is asked before a text goes that has an end.
+    """
 
     night_start: str
     night_end: str
     timezone: str
     nightly_job_cap: int
     enabled: bool
+    memory_require_approval: bool
 
 
 class WindowOut(Output):
@@ -185,4 +190,5 @@ def _shown(tenant: Tenant) -> SettingsOut:
         timezone=tenant.timezone,
         nightly_job_cap=tenant.nightly_job_cap,
         enabled=tenant.enabled,
+        memory_require_approval=tenant.memory_require_approval,
     )

@@ -56,6 +56,12 @@ def show(connection: Connection) -> None:
 @click.option("--timezone", metavar="NAME", help="The IANA name of the clock that these are read from.")
 @click.option("--cap", "nightly_job_cap", type=int, help="How many refreshes a night may start.")
 @click.option("--enabled/--disabled", default=None, help="Whether the knowledge base is on.")
+@click.option(
+    "--require-approval/--no-approval",
+    "memory_require_approval",
+    default=None,
+    help="Whether somebody is asked before a text goes that has an end.",
+)
 @json_option
 @click.pass_obj
 def change(connection: Connection, /, **changes: Any) -> None:
@@ -74,6 +80,7 @@ def _emit(found: answers.Settings) -> None:
                 ("timezone", found["timezone"]),
                 ("night's cap", found["nightly_job_cap"]),
                 ("enabled", found["enabled"]),
+                ("ask before deleting", found["memory_require_approval"]),
             ]
         ),
     )

@@ -79,6 +79,7 @@ class Settings(TypedDict):
     timezone: str
     nightly_job_cap: int
     enabled: bool
+    memory_require_approval: bool
 
 
 class Source(TypedDict):

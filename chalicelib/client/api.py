@@ -6,13 +6,23 @@ from chalicelib.client.doctor import DoctorRoutes
 from chalicelib.client.firewall import FirewallRoutes
 from chalicelib.client.knowledge import KnowledgeRoutes
 from chalicelib.client.memory import MemoryRoutes
+from chalicelib.client.retention import RetentionRoutes
 from chalicelib.client.service import ServiceRoutes
 from chalicelib.client.sources import SourceRoutes
 from chalicelib.client.transport import Transport
 from chalicelib.client.work import WorkRoutes
 
 
-class Client(ServiceRoutes, SourceRoutes, WorkRoutes, FirewallRoutes, MemoryRoutes, KnowledgeRoutes, DoctorRoutes):
+class Client(
+    ServiceRoutes,
+    SourceRoutes,
+    WorkRoutes,
+    FirewallRoutes,
+    MemoryRoutes,
+    KnowledgeRoutes,
+    DoctorRoutes,
+    RetentionRoutes,
+):
     """A tenant's view of one deployment.
 
     Every method raises ApiProblem for what the API refuses and Unreachable where no answer comes. Reads need the API

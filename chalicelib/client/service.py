@@ -35,6 +35,7 @@ class ServiceRoutes(Routes):
         timezone: str | None = None,
         nightly_job_cap: int | None = None,
         enabled: bool | None = None,
+        memory_require_approval: bool | None = None,
     ) -> answers.Settings:
         """Change what is given; times are ``HH:MM``."""
         changes = given(
@@ -43,5 +44,6 @@ class ServiceRoutes(Routes):
             timezone=timezone,
             nightly_job_cap=nightly_job_cap,
             enabled=enabled,
+            memory_require_approval=memory_require_approval,
         )
         return self._change(answers.Settings, "/v1/kb/settings", changes)

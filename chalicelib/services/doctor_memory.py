@@ -14,13 +14,6 @@ AUDIT_ROWS = 20_000  # of the newest segments; the whole record is for `larder f
 TEXTS = 50_000
 
 
-def _knowledge_base(outside: Outside, who: Principal, now: datetime) -> Finding:
-    facts = {"deployment": outside.settings.enable_kb, "tenant": who.tenant_enabled}
-    if not all(facts.values()):
-        return Finding("warning", "The knowledge base is switched off.", facts)
-    return Finding("ok", "The knowledge base is on.", facts)
-
-
 def _modes(outside: Outside, who: Principal, now: datetime) -> Finding:
     configured = outside.settings
     faults = firewall_mode.faults(
@@ -80,7 +73,6 @@ def _caches(outside: Outside, who: Principal, now: datetime) -> Finding:
 
 
 CHECKS: tuple[tuple[str, Look], ...] = (
-    ("knowledge_base", _knowledge_base),
     ("firewall_modes", _modes),
     ("ingest_gates", _gates),
     ("audit_chain", _record),

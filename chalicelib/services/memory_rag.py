@@ -16,7 +16,7 @@ from chalicelib.domain.firewall_mode import Mode
 from chalicelib.domain.ingest_gates import Deposit, screen
 from chalicelib.domain.policy import Policy
 from chalicelib.errors import Invalid
-from chalicelib.services import deposits, enforcement, policies, tenant_settings
+from chalicelib.services import deposits, enforcement, policies
 from chalicelib.services.doctor import Check, look
 from chalicelib.services.doctor_finding import Finding, Look
 from chalicelib.services.enforcement import Reading
@@ -46,15 +46,6 @@ class _Probe:
 def enable(outside: Outside, who: Principal, now: datetime) -> list[Check]:
     """Turn it on; how each part is, once its probe has run."""
     return [look(outside, who, now, *part) for part in PARTS]
-
-
-def _knowledge_base(outside: Outside, who: Principal, now: datetime) -> Finding:
-    if not outside.settings.enable_kb:
-        return Finding("failing", "ENABLE_KB is off for the whole deployment.")
-    if who.tenant_enabled:
-        return Finding("ok", "The knowledge base is on.")
-    tenant_settings.update(outside, who, tenant_settings.Changes(enabled=True), now)
-    return Finding("ok", "The knowledge base was off and is on now.", {"turned_on": True})
 
 
 def _damaged_text(outside: Outside, who: Principal, now: datetime) -> Finding:
@@ -159,7 +150,6 @@ def _retrieval(outside: Outside, who: Principal, now: datetime) -> Finding:
 
 
 PARTS: tuple[tuple[str, Look], ...] = (
-    ("knowledge_base", _knowledge_base),
     ("damaged_text", _damaged_text),
     ("secret_scan", _secret_scan),
     ("deny_patterns", _deny_patterns),

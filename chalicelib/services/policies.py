@@ -172,6 +172,19 @@ def audit(
     )
 
 
+def audit_of_house(
+    tx: Transaction, tenant_id: UUID, action: str, target: str, after: dict[str, Any], now: datetime
+) -> None:
+    """Write down what the house did by itself, on nobody's word."""
+    unnamed = {"token_id": None, "operator": None, "before": None}
+    tx.run("policies.audit", tenant_id=tenant_id, action=action, target=target, after=Jsonb(after), now=now, **unnamed)
+
+
+def digest_of_chunk(tx: Transaction, chunk_id: UUID) -> str:
+    """The digest of the policy that counts for a chunk now. Raises NotFound."""
+    return _chunk(tx, chunk_id)[1].effective.digest
+
+
 def _write_chunk(
     outside: Outside,
     who: Principal,

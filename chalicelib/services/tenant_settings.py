@@ -23,6 +23,7 @@ class Changes:
     timezone: str | None = None
     nightly_job_cap: int | None = None
     enabled: bool | None = None
+    memory_require_approval: bool | None = None
 
 
 def show(outside: Outside, who: Principal) -> Tenant:
@@ -44,6 +45,7 @@ def update(outside: Outside, who: Principal, changes: Changes, now: datetime) ->
             night_start=changes.night_start,
             night_end=changes.night_end,
             nightly_job_cap=changes.nightly_job_cap,
+            memory_require_approval=changes.memory_require_approval,
         )
         after = _require(tenants.get(tx, who.tenant_id))
         window = nights.settings_of(after)

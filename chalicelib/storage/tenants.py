@@ -22,6 +22,7 @@ class Tenant:
     night_end: time
     nightly_job_cap: int
     mutations_per_hour: int | None
+    memory_require_approval: bool
 
 
 def get(tx: Transaction, tenant_id: UUID, *, lock: bool = False) -> Tenant | None:

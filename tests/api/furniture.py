@@ -34,6 +34,7 @@ def furnish(tenant: Tenant) -> dict[str, Any]:
         "event_id": UUID(event),
         "chunk_id": chunk,
         "held_id": quarantine(tenant),
+        "request_id": ask_to_delete(tenant),
     }
 
 
@@ -49,6 +50,29 @@ def write_version(
         make_row(connection, "kb_chunks", **own, chunk_id=chunk, chunk_index=0, overlap=0, text=text, embedding=vector)
         connection.execute(_SOURCE, {"source": source_id, "number": number, "begin": begin})
     return chunk
+
+
+def ask_to_delete(tenant: Tenant) -> UUID:
+    """An open question whether a text may go, which is as it was when that was asked."""
+    source, asked, begin = UUID(tenant.add("https://ending.example/")["id"]), uuid4(), datetime.now(UTC)
+    chunk = write_version(tenant, source, 1, "A text with an end.", begin - timedelta(days=900), None)
+    said = {"tenant_id": tenant.id, "source_id": source, "expires_at": begin - timedelta(days=400)}
+    with superuser(tenant.deployment) as connection:
+        make_row(connection, "chunk_policies", **said, content_hash="ending", sensitivity="")
+        connection.execute("update kb_chunks set content_hash = 'ending' where chunk_id = %s", (chunk,))
+    digest = tenant.get(f"/v1/memory/chunks/{chunk}/policy").json["policy_digest"]
+    more = {"chunk_id": chunk, "content_hash": "ending", "policy_digest": digest, "state": "open"}
+    with superuser(tenant.deployment) as connection:
+        make_row(
+            connection,
+            "deletion_requests",
+            id=asked,
+            **said,
+            **more,
+            created_at=begin,
+            lapses_at=begin + timedelta(days=7),
+        )
+    return asked
 
 
 def hold_text(tenant: Tenant, source_id: UUID, *, now: datetime) -> UUID:

@@ -151,11 +151,6 @@ def test_quarantine_is_counted_by_gate(deployment: Deployment, acme: Tenant, oth
     assert report(acme)["quarantine"]["facts"] == {"held": {"deny_patterns": 2}}
 
 
-def test_the_doctor_answers_while_the_knowledge_base_is_off(deployment: Deployment, acme: Tenant) -> None:
-    configure(deployment, ENABLE_KB="false")
-    assert report(acme)["knowledge_base"]["status"] == "warning"
-
-
 def enable(tenant: Tenant) -> dict[str, dict[str, Any]]:
     answer = tenant.post("/v1/doctor/features", {"feature": "memory-rag"})
     assert answer.status == 200, answer.json
@@ -167,14 +162,11 @@ def test_memory_rag_turns_on_what_is_off_and_proves_each_part_without_a_trace(
 ) -> None:
     configure(deployment, ENABLE_KB_RETRIEVAL="true")
     acme.post("/v1/memory/firewall/mode", {"mode": "off"})
-    acme.post("/v1/kb/settings", {"enabled": False})
     before = tables.dump(deployment)
     found = enable(acme)
     assert {name: check["status"] for name, check in found.items() if check["status"] != "ok"} == {}
     assert found["firewall"]["facts"] == {"mode": "advisory", "turned_on": True}
-    assert found["knowledge_base"]["facts"] == {"turned_on": True}
     assert acme.get("/v1/memory/firewall/mode").json["effective"] == "advisory"
-    assert acme.get("/v1/kb/settings").json["enabled"] is True
     allowed = {"tenants", "admin_audit", "mutation_windows"}
     assert set(tables.changed(before, tables.dump(deployment))) <= allowed, "probes leave nothing behind"
     assert enable(acme)["firewall"]["facts"] == {"mode": "advisory", "turned_on": False}
@@ -184,7 +176,6 @@ def test_memory_rag_turns_on_what_is_off_and_proves_each_part_without_a_trace(
     ("environment", "part", "status"),
     [
         ({"LARDER_ALLOW_UNSCANNED_MEMORY": "1"}, "secret_scan", "failing"),
-        ({"ENABLE_KB": "false"}, "knowledge_base", "failing"),
         ({"ENABLE_KB_RETRIEVAL": "false"}, "retrieval", "warning"),
     ],
 )

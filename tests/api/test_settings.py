@@ -22,6 +22,7 @@ DEFAULTS = {
     "timezone": "UTC",
     "nightly_job_cap": 50,
     "enabled": True,
+    "memory_require_approval": False,
 }
 
 

@@ -403,6 +403,151 @@ begin
 end
 $$;
 ALTER FUNCTION public.finish_refresh_v2(p_event uuid, p_token uuid, p_now timestamp with time zone, p_base_version integer, p_check jsonb, p_version jsonb, p_close bigint[], p_ids uuid[], p_indexes integer[], p_overlaps integer[], p_texts text[], p_hashes text[], p_reuse bigint[], p_embeddings text[], p_model text, p_heirs text[], p_parents text[], p_policy_epoch timestamp with time zone) OWNER TO larder_owner;
+CREATE TABLE public.chunk_policies (
+    source_id uuid NOT NULL,
+    content_hash text NOT NULL,
+    tenant_id uuid NOT NULL,
+    sensitivity text DEFAULT ''::text NOT NULL,
+    expires_at timestamp with time zone,
+    permitted_roles text[],
+    allowed_purposes text[],
+    content_class text DEFAULT ''::text NOT NULL,
+    validation_status text DEFAULT ''::text NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.chunk_policies FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.chunk_policies OWNER TO larder_owner;
+CREATE TABLE public.chunk_recalls (
+    source_id uuid NOT NULL,
+    content_hash text NOT NULL,
+    tenant_id uuid NOT NULL,
+    last_recalled_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.chunk_recalls FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.chunk_recalls OWNER TO larder_owner;
+CREATE TABLE public.kb_chunks (
+    row_id bigint NOT NULL,
+    tenant_id uuid NOT NULL,
+    source_id uuid NOT NULL,
+    chunk_id uuid NOT NULL,
+    chunk_index integer NOT NULL,
+    overlap integer NOT NULL,
+    text text NOT NULL,
+    content_hash text NOT NULL,
+    embedding_model text NOT NULL,
+    embedding public.vector(384) NOT NULL,
+    words tsvector GENERATED ALWAYS AS (to_tsvector('english'::regconfig, substr(text, (overlap + 1)))) STORED,
+    system_time tstzrange NOT NULL,
+    forgotten boolean DEFAULT false NOT NULL,
+    CONSTRAINT kb_chunks_chunk_index_check CHECK ((chunk_index >= 0)),
+    CONSTRAINT kb_chunks_overlap_check CHECK (((overlap >= 0) AND (overlap <= 150))),
+    CONSTRAINT kb_chunks_system_time_check CHECK (((NOT isempty(system_time)) AND lower_inc(system_time) AND (NOT upper_inc(system_time)))),
+    CONSTRAINT kb_chunks_text_check CHECK (((length(text) >= 1) AND (length(text) <= 1200)))
+);
+ALTER TABLE ONLY public.kb_chunks ALTER COLUMN embedding SET STORAGE PLAIN;
+ALTER TABLE ONLY public.kb_chunks FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.kb_chunks OWNER TO larder_owner;
+CREATE TABLE public.kb_sources (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    tenant_id uuid NOT NULL,
+    uri text NOT NULL,
+    type text DEFAULT 'url'::text NOT NULL,
+    name text NOT NULL,
+    refresh_ttl_seconds integer DEFAULT 604800 NOT NULL,
+    active boolean DEFAULT true NOT NULL,
+    published boolean DEFAULT false NOT NULL,
+    keep_hidden_text boolean DEFAULT false NOT NULL,
+    generation integer DEFAULT 1 NOT NULL,
+    etag text,
+    last_modified text,
+    last_attempt_at timestamp with time zone,
+    last_checked_at timestamp with time zone,
+    last_changed_at timestamp with time zone,
+    last_unconditional_at timestamp with time zone,
+    last_status text,
+    last_error text,
+    gone_in_a_row integer DEFAULT 0 NOT NULL,
+    body_hash text,
+    pipeline text,
+    redirect_to text,
+    redirect_since timestamp with time zone,
+    current_version integer,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    provenance text DEFAULT 'external_fetch'::text NOT NULL,
+    producer text DEFAULT ''::text NOT NULL,
+    trust integer DEFAULT 30 NOT NULL,
+    sensitivity text DEFAULT 'public'::text NOT NULL,
+    expires_at timestamp with time zone,
+    permitted_roles text[],
+    allowed_purposes text[],
+    CONSTRAINT kb_sources_refresh_ttl_seconds_check CHECK (((refresh_ttl_seconds >= 300) AND (refresh_ttl_seconds <= 31536000))),
+    CONSTRAINT kb_sources_trust_check CHECK (((trust >= 0) AND (trust <= 100))),
+    CONSTRAINT kb_sources_type_check CHECK ((type = ANY (ARRAY['url'::text, 'note'::text, 'document'::text])))
+);
+ALTER TABLE ONLY public.kb_sources FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.kb_sources OWNER TO larder_owner;
+CREATE TABLE public.policy_evaluations (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    tenant_id uuid NOT NULL,
+    day date NOT NULL,
+    kind text NOT NULL,
+    number bigint NOT NULL,
+    chunk_id uuid NOT NULL,
+    source_id uuid NOT NULL,
+    version integer,
+    role text NOT NULL,
+    purpose text NOT NULL,
+    operator text NOT NULL,
+    trace_id text NOT NULL,
+    decision text NOT NULL,
+    reason text NOT NULL,
+    policy_digest text NOT NULL,
+    mode text NOT NULL,
+    evaluated_at timestamp with time zone NOT NULL,
+    canonical text NOT NULL,
+    row_hash text NOT NULL
+);
+ALTER TABLE ONLY public.policy_evaluations FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.policy_evaluations OWNER TO larder_owner;
+CREATE FUNCTION public.finite_chunks_v1(p_tenant uuid) RETURNS TABLE(source_id uuid, content_hash text, chunk_id uuid, expires_at timestamp with time zone, first_seen_at timestamp with time zone, last_recalled_at timestamp with time zone)
+    LANGUAGE sql STABLE
+    BEGIN ATOMIC
+ SELECT f.source_id,
+     f.content_hash,
+     f.chunk_ids[1] AS chunk_ids,
+     f.expires_at,
+     ( SELECT min(lower(h.system_time)) AS min
+            FROM public.kb_chunks h
+           WHERE ((h.source_id = f.source_id) AND (h.content_hash = f.content_hash))) AS min,
+     GREATEST(( SELECT r.last_recalled_at
+            FROM public.chunk_recalls r
+           WHERE ((r.source_id = f.source_id) AND (r.content_hash = f.content_hash))), ( SELECT max(e.evaluated_at) AS max
+            FROM unnest(f.chunk_ids) i(chunk_id),
+             LATERAL ( SELECT v.evaluated_at
+                    FROM public.policy_evaluations v
+                   WHERE ((v.tenant_id = finite_chunks_v1.p_tenant) AND (v.chunk_id = i.chunk_id) AND ((v.decision = 'allow'::text) OR ((v.mode <> 'enforce'::text) AND (v.decision <> 'block_tenant_mismatch'::text) AND (v.reason <> 'the chunk is refuted'::text))))
+                   ORDER BY v.evaluated_at DESC
+                  LIMIT 1) e)) AS "greatest"
+    FROM ( SELECT c.source_id,
+             c.content_hash,
+             array_agg(c.chunk_id ORDER BY c.chunk_index) AS chunk_ids,
+             LEAST(min(s.expires_at), min(p.expires_at)) AS expires_at
+            FROM (((( SELECT o.id AS source_id,
+                     NULL::text AS content_hash
+                    FROM public.kb_sources o
+                   WHERE ((o.tenant_id = finite_chunks_v1.p_tenant) AND (o.expires_at IS NOT NULL))
+                 UNION ALL
+                  SELECT q.source_id,
+                     q.content_hash
+                    FROM public.chunk_policies q
+                   WHERE ((q.tenant_id = finite_chunks_v1.p_tenant) AND (q.expires_at IS NOT NULL))) e
+              JOIN public.kb_chunks c ON (((c.source_id = e.source_id) AND upper_inf(c.system_time) AND (NOT c.forgotten) AND ((e.content_hash IS NULL) OR (c.content_hash = e.content_hash)))))
+              JOIN public.kb_sources s ON ((s.id = c.source_id)))
+              LEFT JOIN public.chunk_policies p ON (((p.source_id = c.source_id) AND (p.content_hash = c.content_hash))))
+           GROUP BY c.source_id, c.content_hash) f;
+END;
+ALTER FUNCTION public.finite_chunks_v1(p_tenant uuid) OWNER TO larder_owner;
 CREATE FUNCTION public.inherit_policies_v1(p_source uuid, p_new text[], p_old text[], p_now timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -515,20 +660,6 @@ begin
 end
 $$;
 ALTER FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) OWNER TO larder_reader;
-CREATE TABLE public.chunk_policies (
-    source_id uuid NOT NULL,
-    content_hash text NOT NULL,
-    tenant_id uuid NOT NULL,
-    sensitivity text DEFAULT ''::text NOT NULL,
-    expires_at timestamp with time zone,
-    permitted_roles text[],
-    allowed_purposes text[],
-    content_class text DEFAULT ''::text NOT NULL,
-    validation_status text DEFAULT ''::text NOT NULL,
-    updated_at timestamp with time zone NOT NULL
-);
-ALTER TABLE ONLY public.chunk_policies FORCE ROW LEVEL SECURITY;
-ALTER TABLE public.chunk_policies OWNER TO larder_owner;
 CREATE FUNCTION public.stricter_v1(p_one public.chunk_policies, p_other public.chunk_policies) RETURNS public.chunk_policies
     LANGUAGE plpgsql IMMUTABLE
     AS $$
@@ -582,6 +713,24 @@ CREATE TABLE public.admin_audit (
 );
 ALTER TABLE ONLY public.admin_audit FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.admin_audit OWNER TO larder_owner;
+CREATE TABLE public.deletion_requests (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    tenant_id uuid NOT NULL,
+    source_id uuid NOT NULL,
+    content_hash text NOT NULL,
+    chunk_id uuid NOT NULL,
+    policy_digest text NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    last_recalled_at timestamp with time zone,
+    state text DEFAULT 'open'::text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    lapses_at timestamp with time zone NOT NULL,
+    decided_at timestamp with time zone,
+    decided_by uuid,
+    CONSTRAINT deletion_requests_state_check CHECK ((state = ANY (ARRAY['open'::text, 'approved'::text, 'refused'::text, 'lapsed'::text])))
+);
+ALTER TABLE ONLY public.deletion_requests FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.deletion_requests OWNER TO larder_owner;
 CREATE TABLE public.deny_patterns (
     tenant_id uuid NOT NULL,
     pattern text NOT NULL,
@@ -632,28 +781,6 @@ CREATE TABLE public.ingest_log (
 );
 ALTER TABLE ONLY public.ingest_log FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.ingest_log OWNER TO larder_owner;
-CREATE TABLE public.kb_chunks (
-    row_id bigint NOT NULL,
-    tenant_id uuid NOT NULL,
-    source_id uuid NOT NULL,
-    chunk_id uuid NOT NULL,
-    chunk_index integer NOT NULL,
-    overlap integer NOT NULL,
-    text text NOT NULL,
-    content_hash text NOT NULL,
-    embedding_model text NOT NULL,
-    embedding public.vector(384) NOT NULL,
-    words tsvector GENERATED ALWAYS AS (to_tsvector('english'::regconfig, substr(text, (overlap + 1)))) STORED,
-    system_time tstzrange NOT NULL,
-    forgotten boolean DEFAULT false NOT NULL,
-    CONSTRAINT kb_chunks_chunk_index_check CHECK ((chunk_index >= 0)),
-    CONSTRAINT kb_chunks_overlap_check CHECK (((overlap >= 0) AND (overlap <= 150))),
-    CONSTRAINT kb_chunks_system_time_check CHECK (((NOT isempty(system_time)) AND lower_inc(system_time) AND (NOT upper_inc(system_time)))),
-    CONSTRAINT kb_chunks_text_check CHECK (((length(text) >= 1) AND (length(text) <= 1200)))
-);
-ALTER TABLE ONLY public.kb_chunks ALTER COLUMN embedding SET STORAGE PLAIN;
-ALTER TABLE ONLY public.kb_chunks FORCE ROW LEVEL SECURITY;
-ALTER TABLE public.kb_chunks OWNER TO larder_owner;
 ALTER TABLE public.kb_chunks ALTER COLUMN row_id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME public.kb_chunks_row_id_seq
     START WITH 1
@@ -695,46 +822,6 @@ CREATE TABLE public.kb_run_queue (
 );
 ALTER TABLE ONLY public.kb_run_queue FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.kb_run_queue OWNER TO larder_owner;
-CREATE TABLE public.kb_sources (
-    id uuid DEFAULT gen_random_uuid() NOT NULL,
-    tenant_id uuid NOT NULL,
-    uri text NOT NULL,
-    type text DEFAULT 'url'::text NOT NULL,
-    name text NOT NULL,
-    refresh_ttl_seconds integer DEFAULT 604800 NOT NULL,
-    active boolean DEFAULT true NOT NULL,
-    published boolean DEFAULT false NOT NULL,
-    keep_hidden_text boolean DEFAULT false NOT NULL,
-    generation integer DEFAULT 1 NOT NULL,
-    etag text,
-    last_modified text,
-    last_attempt_at timestamp with time zone,
-    last_checked_at timestamp with time zone,
-    last_changed_at timestamp with time zone,
-    last_unconditional_at timestamp with time zone,
-    last_status text,
-    last_error text,
-    gone_in_a_row integer DEFAULT 0 NOT NULL,
-    body_hash text,
-    pipeline text,
-    redirect_to text,
-    redirect_since timestamp with time zone,
-    current_version integer,
-    created_at timestamp with time zone NOT NULL,
-    updated_at timestamp with time zone NOT NULL,
-    provenance text DEFAULT 'external_fetch'::text NOT NULL,
-    producer text DEFAULT ''::text NOT NULL,
-    trust integer DEFAULT 30 NOT NULL,
-    sensitivity text DEFAULT 'public'::text NOT NULL,
-    expires_at timestamp with time zone,
-    permitted_roles text[],
-    allowed_purposes text[],
-    CONSTRAINT kb_sources_refresh_ttl_seconds_check CHECK (((refresh_ttl_seconds >= 300) AND (refresh_ttl_seconds <= 31536000))),
-    CONSTRAINT kb_sources_trust_check CHECK (((trust >= 0) AND (trust <= 100))),
-    CONSTRAINT kb_sources_type_check CHECK ((type = ANY (ARRAY['url'::text, 'note'::text, 'document'::text])))
-);
-ALTER TABLE ONLY public.kb_sources FORCE ROW LEVEL SECURITY;
-ALTER TABLE public.kb_sources OWNER TO larder_owner;
 CREATE TABLE public.kb_suggestions (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
     tenant_id uuid NOT NULL,
@@ -829,29 +916,6 @@ CREATE TABLE public.plans (
     CONSTRAINT plans_kb_sources_check CHECK ((kb_sources >= 0))
 );
 ALTER TABLE public.plans OWNER TO larder_owner;
-CREATE TABLE public.policy_evaluations (
-    id uuid DEFAULT gen_random_uuid() NOT NULL,
-    tenant_id uuid NOT NULL,
-    day date NOT NULL,
-    kind text NOT NULL,
-    number bigint NOT NULL,
-    chunk_id uuid NOT NULL,
-    source_id uuid NOT NULL,
-    version integer,
-    role text NOT NULL,
-    purpose text NOT NULL,
-    operator text NOT NULL,
-    trace_id text NOT NULL,
-    decision text NOT NULL,
-    reason text NOT NULL,
-    policy_digest text NOT NULL,
-    mode text NOT NULL,
-    evaluated_at timestamp with time zone NOT NULL,
-    canonical text NOT NULL,
-    row_hash text NOT NULL
-);
-ALTER TABLE ONLY public.policy_evaluations FORCE ROW LEVEL SECURITY;
-ALTER TABLE public.policy_evaluations OWNER TO larder_owner;
 CREATE TABLE public.quarantine (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
     tenant_id uuid NOT NULL,
@@ -910,6 +974,10 @@ ALTER TABLE ONLY public.api_tokens
     ADD CONSTRAINT api_tokens_token_hash_key UNIQUE (token_hash);
 ALTER TABLE ONLY public.chunk_policies
     ADD CONSTRAINT chunk_policies_pkey PRIMARY KEY (source_id, content_hash);
+ALTER TABLE ONLY public.chunk_recalls
+    ADD CONSTRAINT chunk_recalls_pkey PRIMARY KEY (source_id, content_hash);
+ALTER TABLE ONLY public.deletion_requests
+    ADD CONSTRAINT deletion_requests_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.deny_patterns
     ADD CONSTRAINT deny_patterns_pkey PRIMARY KEY (tenant_id, pattern);
 ALTER TABLE ONLY public.embedding_cache
@@ -984,7 +1052,12 @@ ALTER TABLE ONLY public.widget_windows
     ADD CONSTRAINT widget_windows_pkey PRIMARY KEY (tenant_id, bucket);
 CREATE INDEX admin_audit_page ON public.admin_audit USING btree (tenant_id, at, id);
 CREATE INDEX api_tokens_tenant ON public.api_tokens USING btree (tenant_id);
+CREATE INDEX chunk_policies_finite ON public.chunk_policies USING btree (tenant_id) WHERE (expires_at IS NOT NULL);
 CREATE INDEX chunk_policies_tenant ON public.chunk_policies USING btree (tenant_id);
+CREATE INDEX chunk_recalls_tenant ON public.chunk_recalls USING btree (tenant_id);
+CREATE UNIQUE INDEX deletion_requests_one_open ON public.deletion_requests USING btree (source_id, content_hash) WHERE (state = 'open'::text);
+CREATE INDEX deletion_requests_page ON public.deletion_requests USING btree (tenant_id, state, created_at, id);
+CREATE INDEX deletion_requests_text ON public.deletion_requests USING btree (source_id, content_hash, decided_at);
 CREATE INDEX embedding_cache_age ON public.embedding_cache USING btree (last_used_at);
 CREATE INDEX ingest_log_page ON public.ingest_log USING btree (tenant_id, at, id);
 CREATE INDEX kb_chunks_history ON public.kb_chunks USING btree (source_id, chunk_index);
@@ -1002,6 +1075,7 @@ CREATE INDEX kb_events_running ON public.kb_events USING btree (lease_until) WHE
 CREATE INDEX kb_held_texts_source ON public.kb_held_texts USING btree (source_id);
 CREATE INDEX kb_held_texts_tenant ON public.kb_held_texts USING btree (tenant_id);
 CREATE INDEX kb_run_queue_next ON public.kb_run_queue USING btree (next_at);
+CREATE INDEX kb_sources_finite ON public.kb_sources USING btree (tenant_id) WHERE (expires_at IS NOT NULL);
 CREATE INDEX kb_sources_inactive ON public.kb_sources USING btree (tenant_id) WHERE (NOT active);
 CREATE INDEX kb_sources_page ON public.kb_sources USING btree (tenant_id, created_at, id);
 CREATE UNIQUE INDEX kb_suggestions_one_open ON public.kb_suggestions USING btree (source_id, kind) WHERE (state = ANY (ARRAY['open'::text, 'snoozed'::text]));
@@ -1028,6 +1102,12 @@ ALTER TABLE ONLY public.api_tokens
     ADD CONSTRAINT api_tokens_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.chunk_policies
     ADD CONSTRAINT chunk_policies_tenant_id_source_id_fkey FOREIGN KEY (tenant_id, source_id) REFERENCES public.kb_sources(tenant_id, id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.chunk_recalls
+    ADD CONSTRAINT chunk_recalls_tenant_id_source_id_fkey FOREIGN KEY (tenant_id, source_id) REFERENCES public.kb_sources(tenant_id, id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.deletion_requests
+    ADD CONSTRAINT deletion_requests_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.deletion_requests
+    ADD CONSTRAINT deletion_requests_tenant_id_source_id_fkey FOREIGN KEY (tenant_id, source_id) REFERENCES public.kb_sources(tenant_id, id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.deny_patterns
     ADD CONSTRAINT deny_patterns_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.evaluation_segments
@@ -1087,14 +1167,17 @@ ALTER TABLE ONLY public.widget_windows
 ALTER TABLE public.admin_audit ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.api_tokens ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.chunk_policies ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.chunk_recalls ENABLE ROW LEVEL SECURITY;
 CREATE POLICY consumers_only_in ON public.api_tokens AS RESTRICTIVE FOR INSERT TO larder_app WITH CHECK ((class = ANY (ARRAY['agent'::text, 'assistant'::text, 'widget'::text])));
 CREATE POLICY consumers_only_out ON public.api_tokens AS RESTRICTIVE FOR DELETE TO larder_app USING ((class = ANY (ARRAY['agent'::text, 'assistant'::text, 'widget'::text])));
 CREATE POLICY customer_safe ON public.knowledge_circuits TO larder_public USING (((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid) AND (provider_id IN ( SELECT p.id
    FROM public.knowledge_providers p)))) WITH CHECK (((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid) AND (provider_id IN ( SELECT p.id
    FROM public.knowledge_providers p))));
 CREATE POLICY customer_safe ON public.knowledge_providers TO larder_public USING (((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid) AND (exposure_profile = 'customer_safe'::text))) WITH CHECK (((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid) AND (exposure_profile = 'customer_safe'::text)));
+ALTER TABLE public.deletion_requests ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.deny_patterns ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.evaluation_segments ENABLE ROW LEVEL SECURITY;
+CREATE POLICY every_tenant ON public.chunk_policies FOR SELECT TO larder_worker USING (true);
 CREATE POLICY every_tenant ON public.evaluation_segments TO larder_worker USING (true) WITH CHECK (true);
 CREATE POLICY every_tenant ON public.kb_events TO larder_worker USING (true) WITH CHECK (true);
 CREATE POLICY every_tenant ON public.kb_night_use TO larder_worker USING (true) WITH CHECK (true);
@@ -1136,6 +1219,8 @@ CREATE POLICY operations ON public.tenants TO larder_owner USING (true) WITH CHE
 CREATE POLICY own_tenant ON public.admin_audit TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.api_tokens TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.chunk_policies TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.chunk_recalls TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.deletion_requests TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.deny_patterns TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.evaluation_segments TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.ingest_log TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
@@ -1241,18 +1326,39 @@ REVOKE ALL ON FUNCTION public.find_token_v1(p_hash bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.find_token_v1(p_hash bytea) TO larder_app;
 REVOKE ALL ON FUNCTION public.find_token_v2(p_hash bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.find_token_v2(p_hash bytea) TO larder_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.chunk_policies TO larder_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.chunk_policies TO larder_worker;
+GRANT SELECT ON TABLE public.chunk_policies TO larder_public;
+GRANT SELECT ON TABLE public.chunk_policies TO larder_internal;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.chunk_recalls TO larder_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.chunk_recalls TO larder_worker;
+GRANT SELECT ON TABLE public.kb_chunks TO larder_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_chunks TO larder_worker;
+GRANT SELECT,UPDATE ON TABLE public.kb_chunks TO larder_reader;
+GRANT SELECT ON TABLE public.kb_chunks TO larder_public;
+GRANT SELECT ON TABLE public.kb_chunks TO larder_internal;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_sources TO larder_app;
+GRANT SELECT,UPDATE ON TABLE public.kb_sources TO larder_worker;
+GRANT SELECT ON TABLE public.kb_sources TO larder_reader;
+GRANT SELECT ON TABLE public.kb_sources TO larder_public;
+GRANT SELECT ON TABLE public.kb_sources TO larder_internal;
+GRANT SELECT,INSERT ON TABLE public.policy_evaluations TO larder_app;
+GRANT SELECT,DELETE ON TABLE public.policy_evaluations TO larder_worker;
+GRANT SELECT,INSERT ON TABLE public.policy_evaluations TO larder_public;
+GRANT SELECT,INSERT ON TABLE public.policy_evaluations TO larder_internal;
+REVOKE ALL ON FUNCTION public.finite_chunks_v1(p_tenant uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.finite_chunks_v1(p_tenant uuid) TO larder_app;
+GRANT ALL ON FUNCTION public.finite_chunks_v1(p_tenant uuid) TO larder_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_events TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_events TO larder_worker;
 REVOKE ALL ON FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) TO larder_app;
 GRANT ALL ON FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) TO larder_public;
 GRANT ALL ON FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) TO larder_internal;
-GRANT SELECT,INSERT,UPDATE ON TABLE public.chunk_policies TO larder_app;
-GRANT SELECT,INSERT,UPDATE ON TABLE public.chunk_policies TO larder_worker;
-GRANT SELECT ON TABLE public.chunk_policies TO larder_public;
-GRANT SELECT ON TABLE public.chunk_policies TO larder_internal;
 GRANT SELECT,INSERT ON TABLE public.admin_audit TO larder_app;
 GRANT SELECT,INSERT ON TABLE public.admin_audit TO larder_worker;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.deletion_requests TO larder_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.deletion_requests TO larder_worker;
 GRANT SELECT,INSERT,DELETE ON TABLE public.deny_patterns TO larder_app;
 GRANT SELECT ON TABLE public.deny_patterns TO larder_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.embedding_cache TO larder_worker;
@@ -1264,11 +1370,6 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.evaluation_segments TO larder_interna
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.host_leases TO larder_worker;
 GRANT SELECT,INSERT ON TABLE public.ingest_log TO larder_app;
 GRANT SELECT,INSERT ON TABLE public.ingest_log TO larder_worker;
-GRANT SELECT ON TABLE public.kb_chunks TO larder_app;
-GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_chunks TO larder_worker;
-GRANT SELECT,UPDATE ON TABLE public.kb_chunks TO larder_reader;
-GRANT SELECT ON TABLE public.kb_chunks TO larder_public;
-GRANT SELECT ON TABLE public.kb_chunks TO larder_internal;
 GRANT SELECT,INSERT ON TABLE public.kb_held_texts TO larder_app;
 GRANT SELECT,INSERT,DELETE ON TABLE public.kb_held_texts TO larder_worker;
 GRANT SELECT,DELETE ON TABLE public.kb_held_texts TO larder_reader;
@@ -1276,11 +1377,6 @@ GRANT SELECT ON TABLE public.kb_night_use TO larder_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.kb_night_use TO larder_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.kb_run_queue TO larder_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.kb_run_queue TO larder_worker;
-GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_sources TO larder_app;
-GRANT SELECT,UPDATE ON TABLE public.kb_sources TO larder_worker;
-GRANT SELECT ON TABLE public.kb_sources TO larder_reader;
-GRANT SELECT ON TABLE public.kb_sources TO larder_public;
-GRANT SELECT ON TABLE public.kb_sources TO larder_internal;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_suggestions TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_suggestions TO larder_worker;
 GRANT SELECT ON TABLE public.kb_versions TO larder_app;
@@ -1297,10 +1393,6 @@ GRANT SELECT,DELETE ON TABLE public.knowledge_nonces TO larder_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.mutation_windows TO larder_app;
 GRANT SELECT ON TABLE public.plans TO larder_app;
 GRANT SELECT ON TABLE public.plans TO larder_worker;
-GRANT SELECT,INSERT ON TABLE public.policy_evaluations TO larder_app;
-GRANT SELECT,DELETE ON TABLE public.policy_evaluations TO larder_worker;
-GRANT SELECT,INSERT ON TABLE public.policy_evaluations TO larder_public;
-GRANT SELECT,INSERT ON TABLE public.policy_evaluations TO larder_internal;
 GRANT SELECT,UPDATE ON TABLE public.quarantine TO larder_reader;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.quarantine TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.quarantine TO larder_worker;
@@ -1309,6 +1401,6 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.scheduler_state TO larder_worker;
 GRANT SELECT ON TABLE public.schema_migrations TO larder_app;
 GRANT SELECT ON TABLE public.schema_migrations TO larder_worker;
 GRANT SELECT,INSERT ON TABLE public.tombstones TO larder_app;
-GRANT SELECT ON TABLE public.tombstones TO larder_worker;
+GRANT SELECT,INSERT ON TABLE public.tombstones TO larder_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.widget_windows TO larder_app;
 GRANT SELECT,DELETE ON TABLE public.widget_windows TO larder_worker;

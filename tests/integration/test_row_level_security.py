@@ -36,8 +36,8 @@ LOOK_UPS = {
 SHARED = {"plans", "embedding_cache", "host_leases", "scheduler_state", "schema_migrations"}
 """Tables that no tenant owns. A table that is neither here nor has a tenant is a mistake."""
 
-READS = {("larder_worker", "tenants"), ("larder_worker", "kb_sources")}
-"""What the dispatcher must read across tenants to know who is due: settings and sources, never a text."""
+READS = {("larder_worker", "tenants"), ("larder_worker", "kb_sources"), ("larder_worker", "chunk_policies")}
+"""What the tick must read across tenants to know who is due: settings, sources, ends of texts, never a text."""
 
 WORK = ("kb_events", "kb_run_queue", "kb_night_use")
 CHAINS = ("evaluation_segments", "policy_evaluations")

@@ -15,18 +15,21 @@ update tenants set enabled = %(enabled)s where name = %(name)s returning id
 select id, name, plan, enabled, timezone, created_at from tenants order by name
 
 -- name: get
-select id, name, plan, enabled, timezone, night_start, night_end, nightly_job_cap, mutations_per_hour
+select id, name, plan, enabled, timezone, night_start, night_end, nightly_job_cap, mutations_per_hour,
+       memory_require_approval
   from tenants where id = %(id)s
 
 -- name: get_for_update
-select id, name, plan, enabled, timezone, night_start, night_end, nightly_job_cap, mutations_per_hour
+select id, name, plan, enabled, timezone, night_start, night_end, nightly_job_cap, mutations_per_hour,
+       memory_require_approval
   from tenants where id = %(id)s for update
 
 -- name: update_settings
 update tenants
    set enabled = coalesce(%(enabled)s, enabled), timezone = coalesce(%(timezone)s, timezone),
        night_start = coalesce(%(night_start)s, night_start), night_end = coalesce(%(night_end)s, night_end),
-       nightly_job_cap = coalesce(%(nightly_job_cap)s, nightly_job_cap)
+       nightly_job_cap = coalesce(%(nightly_job_cap)s, nightly_job_cap),
+       memory_require_approval = coalesce(%(memory_require_approval)s, memory_require_approval)
  where id = %(id)s
 
 -- name: source_limit
