@@ -72,6 +72,8 @@ def ask_to_delete(tenant: Tenant) -> UUID:
             created_at=begin,
             lapses_at=begin + timedelta(days=7),
         )
+        # Off, so that searches of the other texts don't meet this one.
+        connection.execute("update kb_sources set active = false where id = %s", (source,))
     return asked
 
 
