@@ -1,9 +1,9 @@
 """The guarded fetch: what may be asked for, where the connection goes, what is let in (spec 1.3, 3.4).
 
-From top to bottom: the words, the URL, the address, the connection, the wire, the body; `fetch` and `post` at the end
-put them together. At every hop one strict parser's output drives the check, the DNS query, the Host header and the TLS
-name; every address that comes back is judged; the socket goes to a judged address, and its peer is verified before a
-byte is sent. One deadline covers everything. No proxy, netrc, cookie or referrer is ever used.
+From top to bottom: the words it speaks, the URL, the address, the connection, the wire, the body; `fetch` and `post`
+put them together at the end. At every hop one strict parser's output drives the check, the DNS query, the Host header
+and the TLS name; every address that comes back is judged; the socket goes to a judged address, and its peer is verified
+before a byte is sent. One deadline covers everything. No proxy, netrc, cookie or referrer is ever used.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from itertools import islice
@@ -28,8 +27,8 @@ from urllib.parse import quote, urljoin
 import h11
 import idna
 
-from chalicelib.errors import LarderError
 from chalicelib.fetching.address_table import ALWAYS_BLOCKED, EMBEDDED_IPV4, ISATAP_IDENTIFIERS, LOCAL_NAMES, RANGES
+from chalicelib.fetching.errors import FetchError, Reason, failing_at, reason_of_status
 
 MAX_URL, MAX_ANSWERS, MAX_INTERIM = 2_048, 32, 8
 MAX_HEADER_LINE, MAX_HEADERS = 8_192, 65_536  # bytes: a line without its CRLF, a block
@@ -39,100 +38,6 @@ READ_TYPES = re.compile(
     r"text/(html|plain|markdown|x-markdown|xml|json)|application/(json|xml|pdf)|application/[a-z0-9.-]+\+(json|xml)"
 )
 KEPT_HEADERS = ("content-type", "content-language", "etag", "last-modified", "date", "retry-after", "x-robots-tag")
-
-
-class Reason(StrEnum):
-    """Why nothing came of it: before the colon the tenant's word (spec 1.1), behind it what the operator sees."""
-
-    URL = "refused:url"
-    URL_USER_INFO = "refused:url_user_info"
-    URL_HOST = "refused:url_host"
-    URL_PORT = "refused:url_port"
-    SCHEME = "refused:scheme"
-    LOCAL_NAME = "refused:local_name"
-    PORT = "refused:port"
-    DOMAIN = "refused:domain"
-    ADDRESS = "refused:address"
-    TOO_MANY_ADDRESSES = "refused:too_many_addresses"
-    PEER = "refused:peer"
-    DOWNGRADE = "refused:downgrade"
-    DNS = "unreachable:dns"
-    CONNECT = "unreachable:connect"
-    CERTIFICATE = "unreachable:certificate"
-    TLS = "unreachable:tls"
-    CONNECTION_LOST = "unreachable:connection_lost"
-    NOT_HTTP = "unreachable:not_http"
-    FRAMING = "unreachable:framing"
-    HEADER_LINE = "unreachable:header_line"
-    HEADERS = "unreachable:headers"
-    TRUNCATED = "unreachable:truncated"
-    DECODING = "unreachable:decoding"
-    LOCATION = "unreachable:location"
-    TOO_MANY_REDIRECTS = "unreachable:too_many_redirects"
-    STATUS = "unreachable:status"
-    TIMEOUT = "timeout"
-    EMPTY = "empty"
-    HTTP_403 = "http_403"
-    HTTP_404 = "http_404"
-    HTTP_429 = "http_429"
-    HTTP_4XX = "http_4xx"
-    HTTP_5XX = "http_5xx"
-    ENCODING = "unsupported_type:encoding"
-    TYPE = "unsupported_type"
-    TOO_LARGE = "too_large"
-
-    @property
-    def status(self) -> str:
-        """The word for the tenant; it tells nothing about the network."""
-        return self.value.partition(":")[0]
-
-
-BY_STATUS = dict.fromkeys((204, 205), Reason.EMPTY) | dict.fromkeys((401, 403, 407), Reason.HTTP_403)
-BY_STATUS |= {404: Reason.HTTP_404, 410: Reason.HTTP_404, 408: Reason.TIMEOUT, 429: Reason.HTTP_429}
-BY_CLASS = {2: Reason.STATUS, 3: Reason.STATUS, 4: Reason.HTTP_4XX}
-FAILURES: dict[type[Exception], Reason] = {  # the first that fits
-    TimeoutError: Reason.TIMEOUT,
-    ssl.SSLCertVerificationError: Reason.CERTIFICATE,
-    ssl.SSLError: Reason.TLS,
-    OSError: Reason.CONNECTION_LOST,
-    h11.ProtocolError: Reason.FRAMING,
-    ValueError: Reason.FRAMING,
-}
-
-
-class FetchError(LarderError):
-    """Refused or failed. ``str()`` is the reason: never an address, a banner or a reason phrase.
-
-    ``host`` and ``hop`` say where (0 = the URL asked for), ``status_code`` what was answered there if anything was,
-    ``retry_after`` is the raw header, ``detail`` the class of a blocked address ("loopback").
-    """
-
-    host: str | None = None
-    hop = 0
-    status_code: int | None = None
-
-    def __init__(self, reason: Reason, *, detail: str | None = None, retry_after: str | None = None) -> None:
-        super().__init__(reason.value)
-        self.reason, self.detail, self.retry_after = reason, detail, retry_after
-
-    @property
-    def final(self) -> bool:
-        """Not to be retried by itself: retrying a refusal is a free attempt at rebinding (spec 1.1)."""
-        return self.reason.status in ("refused", "unsupported_type", "too_large")
-
-
-@contextmanager
-def _failing_at(host: str) -> Iterator[None]:
-    """Whatever goes wrong inside leaves as a FetchError that knows its host."""
-    try:
-        yield
-    except FetchError as error:
-        error.host = error.host or host
-        raise
-    except tuple(FAILURES) as error:
-        failure = FetchError(next(reason for kind, reason in FAILURES.items() if isinstance(error, kind)))
-        failure.host = host
-        raise failure from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +207,7 @@ def check_url(url: str, policy: FetchPolicy) -> Target:
     """Parse a URL and judge all that needs no DNS: a source that is registered, and every hop of a fetch."""
     target = parse_url(url)
     host = target.host
-    with _failing_at(host):
+    with failing_at(host):
         if policy.https_only and target.scheme != "https":
             raise FetchError(Reason.SCHEME)
         if target.is_literal:
@@ -402,7 +307,7 @@ class _Session:
         self, target: Target, method: str, headers: Mapping[str, str], body: bytes = b""
     ) -> Iterator[tuple[_Wire, h11.Response]]:
         """Connect, send one request, give the head of its response, close. All failures leave as FetchError."""
-        with _failing_at(target.host), ExitStack() as stack:
+        with failing_at(target.host), ExitStack() as stack:
             sock = stack.enter_context(self._connect(target))
             if target.scheme == "https":  # a ragged end is an error: a cut must not pass for the end of a body
                 sock.settimeout(self.left())
@@ -653,8 +558,7 @@ def _page(wire: _Wire, response: h11.Response, cap: int, *, conditional: bool) -
     if code == 304 and conditional:
         return b""
     if code not in (200, 203):
-        reason = BY_STATUS.get(code) or BY_CLASS.get(code // 100, Reason.HTTP_5XX)
-        raise FetchError(reason, retry_after=_kept_headers(response).get("retry-after"))
+        raise FetchError(reason_of_status(code), retry_after=_kept_headers(response).get("retry-after"))
     return _read_body(wire, response, cap, READ_TYPES)
 
 

@@ -8,7 +8,8 @@ from typing import Protocol
 from chalicelib.domain.provider_failure import FailureClass, of_status
 from chalicelib.errors import LarderError
 from chalicelib.fetching import ssrf
-from chalicelib.fetching.ssrf import FetchError, FetchPolicy, PostResult, Reason
+from chalicelib.fetching.errors import FetchError, Reason
+from chalicelib.fetching.ssrf import FetchPolicy, PostResult
 from chalicelib.knowledge import contract
 
 SECONDS = 10.0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from chalicelib.fetching.ssrf import FetchError, FetchPolicy, check_url, parse_url
+from chalicelib.fetching.errors import FetchError
+from chalicelib.fetching.ssrf import FetchPolicy, check_url, parse_url
 
 
 def public_link(url: str | None) -> str | None:

@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 from chalicelib.errors import Conflict, Invalid, NotFound
 from chalicelib.fetching import ssrf
 from chalicelib.fetching.address_table import PRIVATE_CLASSES
+from chalicelib.fetching.errors import FetchError
 from chalicelib.knowledge import signing
 from chalicelib.knowledge.sealed import seal
 from chalicelib.services import quotas
@@ -209,7 +210,7 @@ def _base_url(outside: Outside, given: str, ident: UUID, *, private: bool) -> st
             https_only=not outside.fetch_policy.allow_private_networks,
         )
         ssrf.check_url(f"{url}/capabilities", policy)
-    except ssrf.FetchError as refusal:
+    except FetchError as refusal:
         word = str(refusal.reason)
         raise Invalid(f"base_url: may not be asked ({word})", field="base_url", rule=word) from refusal
     return url

@@ -22,6 +22,7 @@ from chalicelib.embedding.model import EmbeddingFailed
 from chalicelib.errors import LarderError
 from chalicelib.fetching import extract as extraction
 from chalicelib.fetching import ssrf
+from chalicelib.fetching.errors import FetchError
 from chalicelib.services import deposits, embeddings, nights, robots
 from chalicelib.services.chunk_plan import ChunkPlan, plan
 from chalicelib.services.outside import Outside
@@ -152,7 +153,7 @@ def gather(outside: Outside, job: Job, *, now: datetime) -> Gathered:
         if job.event.kind == events.PUBLISH:
             return _reviewed(outside, job, now)
         return _read(outside, job, _fetched(outside, job, now), now)
-    except ssrf.FetchError as error:
+    except FetchError as error:
         return Failed(
             Outcome(error.reason.status),
             _FETCH_DETAIL.get(error.reason.status, "the page could not be fetched"),
@@ -195,7 +196,7 @@ def _fetched(outside: Outside, job: Job, now: datetime) -> ssrf.FetchResult:
         if outside.settings.respect_robots and not robots.permits(outside, job.source.uri):
             raise RobotsRefused
         return outside.fetch(job.source.uri, validators=_validators(job.source, now), no_cache=not job.event.night)
-    except ssrf.FetchError as error:
+    except FetchError as error:
         wait = parse_retry_after(error.retry_after, now=now)
         asked_by = (error.host or _host(job), now + wait) if wait else None
         raise

@@ -5,11 +5,11 @@ from __future__ import annotations
 from urllib.parse import urlsplit, urlunsplit
 from urllib.robotparser import RobotFileParser
 
-from chalicelib.fetching import ssrf
+from chalicelib.fetching.errors import FetchError, Reason
 from chalicelib.services.outside import Outside
 
 AGENT = "Larder"  # what a group of rules names us by
-_NO_RULES = {ssrf.Reason.HTTP_404, ssrf.Reason.HTTP_403, ssrf.Reason.HTTP_4XX, ssrf.Reason.EMPTY, ssrf.Reason.TYPE}
+_NO_RULES = {Reason.HTTP_404, Reason.HTTP_403, Reason.HTTP_4XX, Reason.EMPTY, Reason.TYPE}
 
 
 def permits(outside: Outside, url: str) -> bool:
@@ -24,7 +24,7 @@ def permits(outside: Outside, url: str) -> bool:
         return True
     try:
         page = outside.fetch(address, validators=None, no_cache=False)
-    except ssrf.FetchError as error:
+    except FetchError as error:
         if error.reason in _NO_RULES:
             return True
         raise

@@ -10,6 +10,7 @@ from chalicelib.domain.freshness import DEFAULT_TTL, Staleness, stale_at, stalen
 from chalicelib.domain.source_url import canonicalise
 from chalicelib.errors import Invalid, NotFound, Problem
 from chalicelib.fetching import ssrf
+from chalicelib.fetching.errors import FetchError
 from chalicelib.services import quotas
 from chalicelib.services.outside import Outside
 from chalicelib.services.tokens import Principal
@@ -121,7 +122,7 @@ def _identity(outside: Outside, uri: str) -> str:
         canonical = canonicalise(uri)
         ssrf.check_url(canonical, outside.fetch_policy)
         return canonical
-    except ssrf.FetchError as refusal:
+    except FetchError as refusal:
         raise Invalid(f"uri: may not be fetched ({refusal.reason})", field="uri", rule=str(refusal.reason)) from refusal
     except ValueError as error:
         raise Invalid(f"uri: {error}", field="uri", rule=str(error)) from error

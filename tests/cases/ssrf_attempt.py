@@ -16,16 +16,9 @@ from typing import Any
 from unittest import mock
 
 from chalicelib.errors import SettingsError
+from chalicelib.fetching.errors import FetchError
 from chalicelib.fetching.extract import ExtractionError, extract
-from chalicelib.fetching.ssrf import (
-    FetchError,
-    FetchPolicy,
-    FetchResult,
-    Validators,
-    fetch,
-    parse_allowlist,
-    parse_url,
-)
+from chalicelib.fetching.ssrf import FetchPolicy, FetchResult, Validators, fetch, parse_allowlist, parse_url
 from chalicelib.settings import VARIABLES
 from tests.cases import ssrf_certificates as certificates
 from tests.cases import ssrf_words as words

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from chalicelib.domain.source_url import canonicalise
-from chalicelib.fetching.ssrf import FetchError, FetchResult, Reason, classify_address, parse_url
+from chalicelib.fetching.errors import FetchError, Reason
+from chalicelib.fetching.ssrf import FetchResult, classify_address, parse_url
 from tests.cases.report import Verdict, judge, passed, skipped
 from tests.cases.ssrf_attempt import Outcome, url_of
 from tests.cases.ssrf_world import Request

@@ -19,7 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from chalicelib.fetching.ssrf import FetchError, FetchPolicy, check_url, fetch, parse_allowlist, parse_url
+from chalicelib.fetching.errors import FetchError
+from chalicelib.fetching.ssrf import FetchPolicy, check_url, fetch, parse_allowlist, parse_url
 from tests.cases import ssrf_certificates as certificates
 from tests.cases.report import Case, Verdict, judge, passed, read_cases, skipped
 from tests.cases.ssrf_attempt import URL, Outcome, attempt, environment_of, joined, url_of, world_of

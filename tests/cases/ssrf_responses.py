@@ -10,7 +10,8 @@ from itertools import chain
 from typing import Any
 from urllib.parse import urljoin
 
-from chalicelib.fetching.ssrf import FetchError, parse_url
+from chalicelib.fetching.errors import FetchError
+from chalicelib.fetching.ssrf import parse_url
 from tests.cases import ssrf_words as words
 from tests.cases.ssrf_words import Step
 from tests.cases.ssrf_world import Answer, Request

@@ -63,10 +63,10 @@ begin
     v_share := least(p_per_tenant, v_left);
     exit when v_share <= 0;
     update kb_events e set state = 'skipped', outcome = 'skipped_inactive', finished_at = p_now
-     where e.id in (
+     where e.id = any (array(
        select d.id from kb_events d join kb_sources s on s.id = d.source_id
         where d.tenant_id = v_tenant and d.state = 'pending' and d.available_at <= p_now and not s.active
-        for update of d skip locked);
+        for update of d skip locked));
     select coalesce(array_agg(id), '{}') into v_free from (
       select d.id from kb_events d
        where d.tenant_id = v_tenant and d.state = 'pending' and d.available_at <= p_now
@@ -98,11 +98,11 @@ begin
     v_left := v_left - cardinality(v_free) - cardinality(v_counted);
     if v_night is null or v_room <= 0 then
       update kb_events e set available_at = p_next_nights[i]
-       where e.id in (
+       where e.id = any (array(
          select d.id from kb_events d
           where d.tenant_id = v_tenant and d.state = 'pending' and d.night and d.available_at <= p_now
             and (v_night is null or d.counted_night is distinct from v_night)
-          for update skip locked);
+          for update skip locked));
     end if;
     -- What is still due goes behind the other tenants, to the next tick; nothing left: no row.
     update kb_run_queue q set next_at = greatest(w.first_at, p_now + interval '1 microsecond')

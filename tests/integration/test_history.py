@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chalicelib.fetching.ssrf import Reason
+from chalicelib.fetching.errors import Reason
 from chalicelib.services import scheduling
 from chalicelib.workers import refresh as worker
 from tests.integration import rows

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.fetching.ssrf import FetchError, Reason
+from chalicelib.fetching.errors import FetchError, Reason
 from chalicelib.services import suggestions, work
 from chalicelib.workers import refresh as worker
 from tests.integration import rows

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from chalicelib.fetching import ssrf
+from chalicelib.fetching.errors import FetchError, Reason
 from tests.tenants import result
 
-Answer = ssrf.FetchResult | ssrf.FetchError
+Answer = ssrf.FetchResult | FetchError
 
 
 @dataclass
@@ -31,5 +32,5 @@ class Web:
     def not_modified(self, url: str, **headers: str) -> None:
         self.pages[url] = result(url, b"", status=304, **headers)
 
-    def fails(self, url: str, reason: ssrf.Reason, *, retry_after: str | None = None) -> None:
-        self.pages[url] = ssrf.FetchError(reason, retry_after=retry_after)
+    def fails(self, url: str, reason: Reason, *, retry_after: str | None = None) -> None:
+        self.pages[url] = FetchError(reason, retry_after=retry_after)

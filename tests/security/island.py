@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from chalicelib.fetching.address_table import PRIVATE_CLASSES
-from chalicelib.fetching.ssrf import FetchError, FetchPolicy, fetch
+from chalicelib.fetching.errors import FetchError
+from chalicelib.fetching.ssrf import FetchPolicy, fetch
 
 PUBLIC = ("1.1.1.1", "1.0.0.1", "2606:4700:4700::1111")
 FORBIDDEN = (

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib.fetching.ssrf import FetchError, FetchPolicy, Reason, fetch, post
+from chalicelib.fetching.errors import FetchError, Reason
+from chalicelib.fetching.ssrf import FetchPolicy, fetch, post
 
 ADDRESSES = ("127.0.0.2", "127.0.0.3", "127.0.0.4")
 

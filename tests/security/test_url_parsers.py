@@ -15,7 +15,8 @@ import urllib3
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from chalicelib.fetching.ssrf import FetchError, Target, parse_url
+from chalicelib.fetching.errors import FetchError
+from chalicelib.fetching.ssrf import Target, parse_url
 
 HOSTS = (
     *(

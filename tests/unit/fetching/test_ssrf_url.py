@@ -7,7 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chalicelib.fetching.address_table import PRIVATE_CLASSES
-from chalicelib.fetching.ssrf import FetchError, FetchPolicy, Reason, check_url, parse_allowlist, parse_url
+from chalicelib.fetching.errors import FetchError, Reason
+from chalicelib.fetching.ssrf import FetchPolicy, check_url, parse_allowlist, parse_url
 
 
 def reason_of(url: object, policy: FetchPolicy | None = None) -> Reason | None:

@@ -19,15 +19,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chalicelib.fetching.ssrf import (
-    FetchError,
-    FetchPolicy,
-    FetchResult,
-    Reason,
-    Validators,
-    fetch,
-    post,
-)
+from chalicelib.fetching.errors import FetchError, Reason
+from chalicelib.fetching.ssrf import FetchPolicy, FetchResult, Validators, fetch, post
 from tests.cases import ssrf_certificates as certificates
 from tests.cases.ssrf_words import Drop, Hold, Sleep, Step, pieces
 from tests.cases.ssrf_world import Request, World
