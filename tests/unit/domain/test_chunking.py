@@ -81,14 +81,17 @@ def check_clusters(text: str, chunks: list[Chunk]) -> None:
 @settings(max_examples=80, deadline=None)
 @given(TEXTS)
 @example("\u0600" * 3000)
+@example("  " + "\u0301" * 1200)
 @example(FLAG * 1500)
 @example("\u0600" * 100 + "a" * 2000)
 def test_a_text_is_its_bodies_joined_and_no_short_cluster_is_cut(text: str) -> None:
     chunks = chunk(text)
     assert all(one.text.strip() and len(one.text) <= 1200 for one in chunks)
-    if all(len(run) < 200 for run in regex.findall(r"\s+", text)) and text.strip():
+    assert "".join("".join(one.body for one in chunks).split()) == "".join(text.split()), "only blanks may be left out"
+    longest_blank, longest_cluster = (max(map(len, regex.findall(kind, text)), default=0) for kind in (r"\s+", r"\X"))
+    if longest_blank < 200 and longest_cluster <= 1000 and text.strip():
         check_form(text, chunks)
-        if all(len(cluster) <= 150 for cluster in regex.findall(r"\X", text)):
+        if longest_cluster <= 150:
             check_clusters(text, chunks)
 
 

@@ -1,10 +1,8 @@
-import io
 import unicodedata
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from pypdf import PdfReader, PdfWriter
 
 from chalicelib.domain.text_damage import find_damage
 from chalicelib.fetching.extract import ExtractionError, extract, media_type_of
@@ -91,7 +89,6 @@ def test_a_document_without_words_is_empty(body: bytes, content_type: str) -> No
         pytest.param(b'{"a": "\xff"}', "application/json", id="byte in JSON"),
         pytest.param(b'{"a": ', "application/json", id="half a JSON"),
         pytest.param(b"<rss><item><title>\xff\xff", "application/rss+xml", id="bytes in a feed"),
-        pytest.param(b"not a PDF", "application/pdf", id="no PDF"),
     ],
 )
 def test_damage_is_refused(body: bytes, content_type: str) -> None:
@@ -145,44 +142,6 @@ def test_xhtml_is_read_as_xml_is_meant() -> None:
     )
     assert (found.title, found.text) == ("T", "a x < y & z\nb c")
     assert text("<html xmlns='http://www.w3.org/1999/xhtml'><p>x</p></html>", "application/xml") == "x"
-
-
-def minimal_pdf(*lines: str, title: str = "Guide") -> bytes:
-    """A PDF of one page with one line of text for each argument."""
-    shown = "".join(f"BT /F1 12 Tf 72 {720 - 20 * row} Td ({line}) Tj ET\n" for row, line in enumerate(lines))
-    objects = [
-        "<< /Type /Catalog /Pages 2 0 R >>",
-        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R"
-        " /Resources << /Font << /F1 5 0 R >> >> >>",
-        f"<< /Length {len(shown)} >>\nstream\n{shown}endstream",
-        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-        f"<< /Title ({title}) >>",
-    ]
-    body, places = "%PDF-1.4\n", []
-    for number, one in enumerate(objects, 1):
-        places.append(len(body))
-        body += f"{number} 0 obj\n{one}\nendobj\n"
-    table = "".join(f"{place:010} 00000 n \n" for place in places)
-    end = f"trailer << /Size 7 /Root 1 0 R /Info 6 0 R >>\nstartxref\n{len(body)}\n%%EOF"
-    return f"{body}xref\n0 7\n0000000000 65535 f \n{table}{end}".encode()
-
-
-def test_pdf_gives_its_text_and_title() -> None:
-    found = extract(minimal_pdf("First line", "Second line"), "application/pdf")
-    assert (found.title, found.text.split("\n")) == ("Guide", ["First line", "Second line"])
-
-
-def test_pdf_of_pictures_is_empty() -> None:
-    assert status(minimal_pdf(), "application/pdf") == "empty"
-
-
-def test_pdf_under_a_password_is_refused() -> None:
-    writer = PdfWriter(clone_from=PdfReader(io.BytesIO(minimal_pdf("text"))))
-    writer.encrypt("user password", algorithm="RC4-128")
-    out = io.BytesIO()
-    writer.write(out)
-    assert status(out.getvalue(), "application/pdf") == "unsupported_type"
 
 
 CONTENT_TYPES = ["text/html", "text/html; charset=gb2312", "text/html; charset=utf-16", "application/xhtml+xml",

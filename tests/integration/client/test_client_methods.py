@@ -11,7 +11,7 @@ import pytest
 from chalicelib.api import resources
 from chalicelib.api.openapi import document
 from chalicelib.client import Client, answers, knowledge_answers, memory_answers
-from tests.unit.client.canned_server import as_json, serving
+from tests.integration.client.canned_server import as_json, serving
 
 
 def test_every_route_has_a_method_of_its_operation_id() -> None:
@@ -49,9 +49,14 @@ MODELS = {
 }
 
 
+@pytest.fixture(scope="module")
+def schemas() -> dict[str, Any]:
+    found: dict[str, Any] = document(resources())["components"]["schemas"]
+    return found
+
+
 @pytest.mark.parametrize("name", TYPES)
-def test_every_member_that_the_client_promises_is_documented(name: str) -> None:
-    schemas: dict[str, Any] = document(resources())["components"]["schemas"]
+def test_every_member_that_the_client_promises_is_documented(schemas: dict[str, Any], name: str) -> None:
     for model in MODELS.get(name, (f"{name}Out",)):
         assert set(get_type_hints(TYPES[name])) <= set(schemas[model]["properties"]), model
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from chalicelib.client import ApiProblem, Client, Unreachable
-from tests.unit.client.canned_server import as_json, serving
+from tests.integration.client.canned_server import as_json, serving
 
 PROBLEM = {"type": "urn:x", "title": "Quota exceeded", "status": 402, "detail": "full", "code": "quota_exceeded"}
 LIMITED = {**PROBLEM, "status": 429, "code": "rate_limited"}
