@@ -36,8 +36,8 @@ def chunk(text: str, *, fits: Callable[[str], bool] | None = None) -> list[Chunk
     """Cut a text. Equal texts are cut alike, and an edit changes the chunks around it only.
 
     ``fits`` tells whether a model's token window holds a text; what it doesn't hold is cut further. The joined bodies
-    are the text, but for blanks that would be a chunk by themselves. A grapheme cluster is cut only if it is longer than
-    a body may be. Takes linear time. Raises TooManyChunks.
+    are the text, but for blanks that would be a chunk by themselves. A grapheme cluster is cut only if it is longer
+    than a body may be. Takes linear time. Raises TooManyChunks.
     """
     ends = cuts(text)
     chunks: list[Chunk] = []
