@@ -8,7 +8,7 @@ from uuid import UUID
 import click
 
 from chalicelib.cli.connection import Connection
-from chalicelib.cli.output import duration, emit, instant, json_option, table
+from chalicelib.cli.output import duration, emit, instant, json_option, pairs, table
 
 
 @click.group()
@@ -26,6 +26,26 @@ def list_(connection: Connection) -> None:
         (one["id"], one["kind"], one["reason"], duration(one["stale_for_seconds"]), one["source_name"]) for one in found
     ]
     emit(found, table(("ID", "KIND", "REASON", "STALE FOR", "SOURCE"), rows, empty="no open suggestions"))
+
+
+@suggestions.command()
+@click.argument("suggestion", metavar="ID", type=click.UUID)
+@json_option
+@click.pass_obj
+def review(connection: Connection, suggestion: UUID) -> None:
+    """Show the doubtful text of a review_change, and what approving it would change."""
+    found = connection.client().show_review(str(suggestion))
+    about = pairs(
+        [
+            ("why", found["reason"]),
+            ("fetched", instant(found["fetched_at"])),
+            ("from", found["final_url"]),
+            ("title", found["title"]),
+            ("changes", f"{found['inserted']} lines in, {found['deleted']} out"),
+            ("withheld", str(found["withheld"]) if found["withheld"] else None),
+        ]
+    )
+    emit(found, f"{about}\n\n{found['unified'] or found['text']}")
 
 
 @suggestions.command()

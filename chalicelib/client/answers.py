@@ -204,6 +204,32 @@ class Diff(TypedDict):
     unified: str
 
 
+class Review(TypedDict):
+    """A doubtful text, kept aside, and what lies between the current version and it."""
+
+    suggestion_id: str
+    source_id: str
+    state: str
+    reason: str
+    base_version: int | None
+    current_version: int | None
+    fetched_at: str
+    final_url: str
+    title: str | None
+    language: str | None
+    description: str | None
+    invisible_removed: int
+    secrets_redacted: int
+    text: str
+    withheld: int
+    policy_warnings: list[str]
+    inserted: int
+    deleted: int
+    coarse: bool
+    hunks: list[dict[str, Any]]
+    unified: str
+
+
 class Proof(TypedDict):
     """Shows later that the firewall let a chunk pass."""
 

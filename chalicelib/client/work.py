@@ -21,6 +21,11 @@ class WorkRoutes(Routes):
         """Every open suggestion, oldest first."""
         return every(self.list_suggestions)
 
+    def show_review(self, suggestion_id: str, *, role: str | None = None, purpose: str | None = None) -> answers.Review:
+        """The text that was kept aside and what it would change, before you approve a ``review_change``."""
+        path = f"/v1/kb/suggestions/{segment(suggestion_id)}/review"
+        return self._get(answers.Review, path, {"role": role, "purpose": purpose}, as_admin=True)
+
     def approve_suggestion(self, suggestion_id: str) -> answers.Approved:
         """Do what it proposes; a refresh is scheduled, not run."""
         return self._change(answers.Approved, f"/v1/kb/suggestions/{segment(suggestion_id)}/approve")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -20,13 +21,19 @@ from chalicelib.storage.versions import Version
 
 
 @dataclass(frozen=True, slots=True)
-class TextAt:
-    """A version and its text, in which ``withheld`` chunks are a placeholder; warnings are of advisory mode."""
+class Readable:
+    """A text in which ``withheld`` chunks are a placeholder; warnings are of advisory mode."""
 
-    version: Version
     text: str
     withheld: int
     warnings: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class TextAt(Readable):
+    """A version's text, as far as it may be read."""
+
+    version: Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,7 @@ def text_at(
         version = versions.at(tx, source_id, instant)
         if version is None:
             raise NotFound("the source had no version then", code="no_version")
-        return _text(outside, tx, reading, version, now)
+        return text_of(outside, tx, reading, version, now)
 
 
 def compare(
@@ -84,7 +91,7 @@ def compare(
         require(tx, source_id)
         last = newer or _latest(tx, source_id)
         numbered = [_numbered(tx, source_id, number) for number in (older or last - 1, last)]
-        texts = [_text(outside, tx, reading, version, now) for version in numbered]
+        texts = [text_of(outside, tx, reading, version, now) for version in numbered]
     return texts[0], texts[1], diff(texts[0].text, texts[1].text)
 
 
@@ -102,7 +109,8 @@ def _numbered(tx: Transaction, source_id: UUID, number: int) -> Version:
     return version
 
 
-def _text(outside: Outside, tx: Transaction, reading: Reading, version: Version, now: datetime) -> TextAt:
+def text_of(outside: Outside, tx: Transaction, reading: Reading, version: Version, now: datetime) -> TextAt:
+    """The version's text, as far as it may be read."""
     parts = [
         Part(
             row["chunk_id"],
@@ -114,11 +122,17 @@ def _text(outside: Outside, tx: Transaction, reading: Reading, version: Version,
         )
         for row in versions.chunks_at(tx, version)
     ]
+    found = join(outside, tx, reading, parts, now)
+    version = _described(version, enforcement.may_describe(tx, reading, version.source_id, now))
+    return TextAt(found.text, found.withheld, found.warnings, version)
+
+
+def join(outside: Outside, tx: Transaction, reading: Reading, parts: Sequence[Part], now: datetime) -> Readable:
+    """The text of the parts in their order, each judged; the decisions are written down."""
     served = {one.row.index: one for one in enforcement.admit(outside, tx, reading, parts, wanted=None, now=now)}
     text = "".join(part.text if part.index in served else _placeholder(part.text) for part in parts)
     warnings = sorted({one.warning for one in served.values() if one.warning})
-    version = _described(version, enforcement.may_describe(tx, reading, version.source_id, now))
-    return TextAt(version, text, len(parts) - len(served), warnings)
+    return Readable(text, len(parts) - len(served), warnings)
 
 
 def _placeholder(text: str) -> str:

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from chalicelib.domain import chunking, lineage, secrets
+from chalicelib.domain import chunking, secrets
 from chalicelib.domain.doubtful import find_doubt
 from chalicelib.domain.freshness import Validators, updated_validators, usable_validators
 from chalicelib.domain.ingest_gates import Deposit, Screening, screen
@@ -23,7 +23,7 @@ from chalicelib.errors import LarderError
 from chalicelib.fetching import extract as extraction
 from chalicelib.fetching import ssrf
 from chalicelib.fetching.errors import FetchError
-from chalicelib.services import deposits, embeddings, nights, robots
+from chalicelib.services import deposits, embeddings, inheritance, nights, robots
 from chalicelib.services.chunk_plan import ChunkPlan, plan
 from chalicelib.services.outside import Outside
 from chalicelib.storage import events, held_texts, hosts, sources, tenants, versions
@@ -283,13 +283,8 @@ def _changed(
 ) -> Changed:
     chunks = chunking.chunk(held.text, fits=outside.embedder.fits)
     with outside.database.transaction(source.tenant_id) as tx:
-        policy_epoch = tx.value("policies.epoch", source_id=source.id)
-        rows = tx.rows("policies.guarded", source_id=source.id) if policy_epoch else []
-    descents = lineage.descents(
-        [(chunk.content_hash, chunk.text[chunk.overlap :]) for chunk in open_chunks],
-        [(chunking.content_hash(chunk.body), chunk.body) for chunk in chunks],
-        {row["content_hash"]: lineage.Guarded(row["text"], row["said"], row["said_at"]) for row in rows},
-    )
+        guarded = inheritance.guarded(tx, source.id)
+    descents = inheritance.parents(open_chunks, chunks, guarded)
     steps = plan(open_chunks, chunks, chunking.chunk_ids(source.id, chunks))
     version = {
         "content_hash": chunking.content_hash(held.text),
@@ -308,7 +303,7 @@ def _changed(
         "fetched_at": held.fetched_at.isoformat(),
     }
     vectors = embeddings.embed(outside, steps.to_embed(), now)
-    return Changed(check, version, source.current_version, steps, vectors, descents, policy_epoch)
+    return Changed(check, version, source.current_version, steps, vectors, descents, guarded.epoch)
 
 
 def _reviewed(outside: Outside, job: Job, now: datetime) -> Gathered:

@@ -19,18 +19,16 @@ TEXTS = ("The kettle is blue.\nIt whistles.", "The kettle is red.\nIt whistles."
 
 
 def furnish(tenant: Tenant) -> dict[str, Any]:
-    """Ids by the names that paths give them: a stale source with two versions and an open suggestion, and an event."""
+    """Ids by the names that paths give them: a stale source with two versions and a text to review, and an event."""
     source, busy = (UUID(tenant.add(f"https://{name}.example/")["id"]) for name in ("furnished", "busy"))
     event = tenant.post(f"/v1/kb/sources/{busy}/queue", {"when": "night"}).json["event_id"]
     begin = datetime.now(UTC) - timedelta(days=30)
     write_version(tenant, source, 1, TEXTS[0], begin, begin + timedelta(days=10))
     chunk = write_version(tenant, source, 2, TEXTS[1], begin + timedelta(days=10), None)
-    suggestion = tenant.get("/v1/kb/suggestions").json["items"][0]
-    assert suggestion["source_id"] == str(source), suggestion
     return {
         **askers(tenant),
         "source_id": source,
-        "suggestion_id": UUID(suggestion["id"]),
+        "suggestion_id": hold_text(tenant, source, now=datetime.now(UTC)),
         "event_id": UUID(event),
         "chunk_id": chunk,
         "held_id": quarantine(tenant),

@@ -286,6 +286,41 @@ def test_a_review_waits_while_a_refresh_is_under_way(ours: Tenant) -> None:
     assert only(ours)["id"] == str(review)
 
 
+def test_a_review_shows_the_text_that_was_kept_and_what_it_would_change(ours: Tenant) -> None:
+    source = ours.add("https://a.example")["id"]
+    review = hold_text(ours, UUID(source), now=datetime.now(UTC))
+    shown = ours.get(f"/v1/kb/suggestions/{review}/review")
+    assert shown.status == 200
+    expected = {
+        "text": "A doubtful text.",
+        "reason": "shrunk",
+        "current_version": None,
+        "inserted": 1,
+        "deleted": 0,
+        "withheld": 0,
+    }
+    assert {name: shown.json[name] for name in expected} == expected
+    assert shown.json["unified"].splitlines()[:2] == ["--- nothing", "+++ for review"]
+
+
+def test_a_review_is_for_admins_of_the_tenant(ours: Tenant, theirs: Tenant) -> None:
+    review = hold_text(ours, UUID(ours.add("https://a.example")["id"]), now=datetime.now(UTC))
+    path = f"/v1/kb/suggestions/{review}/review"
+    assert ((refused := ours.read_only("GET", path)).status, refused.json["code"]) == (403, "admin_token_required")
+    assert theirs.get(path).status == 404
+
+
+def test_only_an_undecided_review_has_something_to_show(ours: Tenant) -> None:
+    stale = ours.add("https://a.example")["id"]
+    ident = only(ours)["id"]
+    answer = ours.get(f"/v1/kb/suggestions/{ident}/review")
+    assert (answer.status, answer.json["code"], answer.json["kind"]) == (404, "no_held_text", "refresh")
+    review = hold_text(ours, UUID(stale), now=datetime.now(UTC))
+    decide(ours, review, "dismiss")
+    answer = ours.get(f"/v1/kb/suggestions/{review}/review")
+    assert (answer.status, answer.json["code"], answer.json["state"]) == (409, "suggestion_not_open", "dismissed")
+
+
 def test_approving_that_it_is_gone_switches_the_source_off(ours: Tenant) -> None:
     source = ours.add("https://a.example")["id"]
     answer = decide(ours, suggest(ours, UUID(source), "gone"), "approve")

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from chalicelib.fetching.errors import FetchError, Reason
-from chalicelib.services import suggestions, work
+from chalicelib.services import enforcement, reviews, suggestions, work
 from chalicelib.workers import refresh as worker
 from tests.integration import rows
 from tests.integration.cycle import Cycle
@@ -201,6 +201,13 @@ def test_a_doubtful_text_asks_a_person_and_approval_publishes_what_was_reviewed(
     assert cycle.source(source)["etag"] is None
     page = suggestions.list_page(cycle.deployment.outside, who, after=None, limit=10, now=cycle.now)
     assert [one.kind for one in page] == ["review_change"]
+    outside = cycle.deployment.outside
+    reading = enforcement.reading(outside, who, role=None, purpose=None, trace_id="test")
+    review = reviews.show(outside, who, reading, page[0].id, cycle.now)
+    assert (review.held.text, review.held.reason, review.held.base_version) == (short, "shrunk", 1)
+    assert review.current is not None
+    assert (review.current.text, review.withheld) == (LONG, 0)
+    assert f"+{short}" in review.difference.unified()
     cycle.web.page(URL, "What the page says by now, after the review, must not be published at all by this approval.")
     suggestions.approve(cycle.deployment.outside, who, page[0].id, correlation_id=None, now=cycle.now)
     requests = len(cycle.web.requests)

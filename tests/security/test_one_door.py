@@ -37,14 +37,13 @@ JUDGED = {
     "search.current": "services/search.py",
     "search.as_of": "services/search.py",
     "chunks.at": "storage/versions.py",  # for services/history.py
+    "held_texts.get": "storage/held_texts.py",  # for services/reviews.py, and the worker, which shows nothing
 }
 """Statements whose rows are judged by ``enforcement.admit`` before anything of them is shown."""
 
 UNSHOWN = {
     "chunks.open_of_source": ("storage/versions.py", "the refresh compares the new text with it"),
-    "policies.guarded": ("services/refresh.py", "the refresh looks for texts that inherit a policy"),
-    "held_texts.get": ("storage/held_texts.py", "the worker publishes what a person has approved"),
-    "suggestions.open_review": ("", "nobody asks for it"),
+    "policies.guarded": ("services/inheritance.py", "the refresh looks for texts that inherit a policy"),
     "memory.quarantine_page": ("services/quarantine.py", "no chunk: an admin reads, redacted, what a gate stopped"),
     "doctor.damage": ("services/doctor_memory.py", "counts, and ids"),
     "doctor.held_without": ("services/memory_rag.py", "a yes or no about a probe"),
@@ -89,10 +88,11 @@ def test_who_reads_chunks_for_others_asks_the_firewall() -> None:
     callers = {
         str(file.relative_to(PACKAGE)): file.read_text()
         for file in PACKAGE.rglob("*.py")
-        if re.search(r"versions\.chunks_at\(|\"search\.(current|as_of)\"", file.read_text())
+        if re.search(r"versions\.chunks_at\(|held_texts\.get\(|\"search\.(current|as_of)\"", file.read_text())
     }
-    assert set(callers) == {"services/history.py", "services/search.py"}
-    assert all("enforcement.admit(" in text for text in callers.values())
+    assert callers.pop("services/refresh.py"), "the worker publishes what a person has approved, and shows nothing"
+    assert set(callers) == {"services/history.py", "services/reviews.py", "services/search.py"}
+    assert all(re.search(r"enforcement\.admit\(|history\.join\(", text) for text in callers.values())
 
 
 def test_sql_stands_in_sql_files_alone() -> None:
@@ -127,6 +127,8 @@ def test_no_function_or_view_of_the_database_gives_text_to_the_edge(server: Test
 # ---- The walk ----------------------------------------------------------------------------------------------------
 
 SHOWS_TEXT = {"search_kb", "context_pack", "show_text", "show_diff"}
+SHOWN_TO_ADMINS = {"list_quarantine": {"zqquarantined"}, "show_review": {"zqheld"}}
+"""What was never a chunk, and is read by who decides about it."""
 """The routes through which text leaves. A route that lets the open text out and isn't here fails the walk: it needs
 requests of its own in ``requests_of``."""
 
@@ -157,11 +159,13 @@ def readers(deployment: Deployment) -> Readers:
     made = marked.mark(tenant)
     theirs = marked.mark(stranger)
     marked.write_chunk(stranger, theirs.page, 99, marked.sentence(FOREIGN), made.first_version_at, None)
-    hold_text(tenant, made.page, now=datetime.now(UTC))
+    review = hold_text(tenant, made.page, now=datetime.now(UTC))
     with tables.superuser(deployment) as connection:
         held = uuid4()
         make_row(connection, "quarantine", id=held, tenant_id=tenant.id, text="zqquarantined", state="held")
-        connection.execute("update kb_held_texts set text = 'zqheld'")
+        guarded = "\n".join(marked.sentence(word) for word in (*GUARDED, FOREIGN) if word != "zqsource")
+        news = "".join(f"Zebra number {number} of the zqheld herd grazes by the river.\n" for number in range(60))
+        connection.execute("update kb_held_texts set text = %s, title = 'zqtitle'", (f"{guarded}\n{news}",))
         connection.execute(
             "update kb_chunks set text = replace(text, 'zq', 'zqtheirs') where tenant_id = %s", (stranger.id,)
         )
@@ -170,7 +174,7 @@ def readers(deployment: Deployment) -> Readers:
     bearer = {"Authorization": f"Bearer {tenant.api_token}"}
     return Readers(
         made,
-        {**ids, "source_id": made.page, "held_id": held},
+        {**ids, "source_id": made.page, "held_id": held, "review_id": review},
         {
             "reader": bearer,
             "admin": {**bearer, "X-Admin-Token": tenant.admin_token},
@@ -193,6 +197,8 @@ def requests_of(route: Route, readers: Readers) -> Iterator[tuple[str, Any]]:
                 yield route.path, {"query": word, "limit": 1}
         case "context_pack":
             yield route.path, {"query": WORD, "max_chars": 100_000}
+        case "show_review":
+            yield route.path.format(suggestion_id=readers.ids["review_id"]), None
         case "show_text" | "show_diff" as name:
             queries = ("", f"?at={then}") if name == "show_text" else ("?from=1&to=2", "?from=2&to=1")
             for source in (made.page, made.secret):
@@ -233,10 +239,11 @@ def test_in_enforce_mode_no_route_lets_blocked_text_out(deployment: Deployment, 
     set_mode(deployment, "enforce")
     left = walk(deployment, readers, who, READS)
     may = {OPEN, *(FOR_OPERATORS if who == "operator" else ())}
+    showing = SHOWS_TEXT | ({"show_review"} if who != "reader" else set())
     for name, words in left.items():
-        expected = {"zqquarantined"} if name == "list_quarantine" and who != "reader" else set()
+        expected = SHOWN_TO_ADMINS.get(name, set()) if who != "reader" else set()
         assert words - may == expected, name
-        assert bool(words & may) == (name in SHOWS_TEXT), f"{name}: does it show text? then it belongs into SHOWS_TEXT"
+        assert bool(words & may) == (name in showing), f"{name}: does it show text? then it belongs into SHOWS_TEXT"
     if who == "operator":
         assert all("zqrestricted" in left[name] for name in SHOWS_TEXT - {"show_diff"})
 
@@ -253,6 +260,15 @@ def test_in_no_mode_another_tenants_text_or_a_refuted_one_gets_out(
     for name in SHOWS_TEXT - {"show_diff"}:
         assert left[name] >= {*GUARDED} - {*IN_NO_MODE, "zqleft"}, f"{name}: the walk would not see an open door"
     assert "zqleft" in left["search_kb"] & left["show_text"] & left["show_diff"]
+
+
+@pytest.mark.parametrize("mode", ["off", "advisory"])
+def test_a_review_shows_in_no_mode_what_is_refuted(deployment: Deployment, readers: Readers, mode: str) -> None:
+    set_mode(deployment, mode)
+    [review] = [route for route in READS if route.handler.__name__ == "show_review"]
+    words = walk(deployment, readers, "admin", [review])["show_review"]
+    assert "zqheld" in words
+    assert not words & {*IN_NO_MODE}
 
 
 def test_no_change_answers_with_text(deployment: Deployment, readers: Readers) -> None:

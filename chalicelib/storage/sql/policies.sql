@@ -15,6 +15,12 @@ select content_hash from tombstones where source_id = %(source_id)s and content_
 -- name: get
 select * from chunk_policies where source_id = %(source_id)s and content_hash = %(content_hash)s
 
+-- name: of_texts
+select content_hash, sensitivity as chunk_sensitivity, expires_at as chunk_expires_at,
+       permitted_roles as chunk_permitted_roles, allowed_purposes as chunk_allowed_purposes, content_class,
+       validation_status
+  from chunk_policies where source_id = %(source_id)s and content_hash = any (%(hashes)s)
+
 -- name: put
 -- Always the latest of its source, also by a clock that is behind: a refresh under way must notice (finish_refresh).
 insert into chunk_policies (source_id, content_hash, tenant_id, sensitivity, expires_at, permitted_roles,

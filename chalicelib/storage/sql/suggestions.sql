@@ -58,11 +58,6 @@ update kb_suggestions set state = 'closed' where event_id = %(event_id)s and sta
 update kb_suggestions set state = 'closed'
  where source_id = %(source_id)s and kind = 'review_change' and state in ('open', 'snoozed')
 
--- name: open_review
-select g.*, h.text, h.title, h.reason as held_reason
-  from kb_suggestions g join kb_held_texts h on h.id = g.held_text_id
- where g.source_id = %(source_id)s and g.kind = 'review_change' and g.state in ('open', 'snoozed')
-
 -- name: offer_redirect
 -- A permanent redirect that has stood for seven days, or an https upgrade of the same host at once (spec 1.7);
 -- a target that is another source's uri is a duplicate to merge.

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
-from uuid import uuid4
+from datetime import UTC, datetime
+from uuid import UUID, uuid4
 
 import pytest
 
 from tests.api.cli.conftest import Cli
+from tests.api.furniture import hold_text
+from tests.tenants import Tenant
 
 
 def ids(result: str) -> list[str]:
@@ -172,3 +175,11 @@ def test_every_command_that_answers_takes_json(cli: Cli) -> None:
         ("settings", "show"),
     ):
         assert isinstance(json.loads(cli(*arguments, "--json").stdout), dict | list)
+
+
+def test_a_review_is_read_before_it_is_approved(cli: Cli, acme: Tenant) -> None:
+    asked = hold_text(acme, UUID(acme.add("https://a.example")["id"]), now=datetime.now(UTC))
+    shown = cli("suggestions", "review", str(asked)).stdout
+    assert "shrunk" in shown
+    assert "+A doubtful text." in shown
+    assert cli.json("suggestions", "review", str(asked))["text"] == "A doubtful text."
