@@ -51,8 +51,7 @@ def show_doctor(call: Call[Nothing, NoQuery]) -> Answer:
 )
 def enable_feature(call: Call[FeatureIn, NoQuery]) -> Answer:
     """Turn a feature on and prove each part of it; what only the deployment's operator can turn on is told."""
-    with call.outside.database.transaction(call.who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, call.who.tenant_id, call.outside.settings.mutations_per_hour, call.now)
+    allowance = quotas.count_mutation(call.outside, call.who, call.now)
     return Answer(_shown(memory_rag.enable(call.outside, call.who, call.now)), 200, allowance.headers())
 
 

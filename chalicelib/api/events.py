@@ -8,7 +8,7 @@ from uuid import UUID
 
 from chalicelib.api import fields
 from chalicelib.api.resource import Answer, Call, NoQuery, Nothing, Output, Query, Resource
-from chalicelib.domain.cursor import Cursor, encode
+from chalicelib.domain.cursor import cut
 from chalicelib.services import work
 from chalicelib.storage.events import Event
 
@@ -70,8 +70,8 @@ def list_events(call: Call[Nothing, EventQuery]) -> Answer:
         before=call.query.cursor,
         limit=limit + 1,
     )
-    following = encode(Cursor(rows[limit - 1].created_at, rows[limit - 1].id)) if len(rows) > limit else None
-    return Answer(EventPage(items=[shown(row) for row in rows[:limit]], next_cursor=following))
+    page, following = cut(rows, limit)
+    return Answer(EventPage(items=[shown(row) for row in page], next_cursor=following))
 
 
 @events.route(

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from chalicelib.api import events, fields
 from chalicelib.api.resource import Answer, Call, Input, NoQuery, Nothing, Output, Query, Resource
-from chalicelib.domain.cursor import Cursor, encode
+from chalicelib.domain.cursor import cut
 from chalicelib.domain.ingest_gates import Deposit
 from chalicelib.errors import Invalid, PayloadTooLarge
 from chalicelib.services import deposits, policies, quarantine
@@ -165,8 +165,8 @@ def list_quarantine(call: Call[Nothing, QuarantineQuery]) -> Answer:
     rows = quarantine.list_page(
         call.outside, call.who, state=call.query.state, after=call.query.cursor, limit=limit + 1
     )
-    following = encode(Cursor(rows[limit - 1].created_at, rows[limit - 1].id)) if len(rows) > limit else None
-    return Answer(HeldPage(items=[HeldOut.model_validate(row) for row in rows[:limit]], next_cursor=following))
+    page, following = cut(rows, limit)
+    return Answer(HeldPage(items=[HeldOut.model_validate(row) for row in page], next_cursor=following))
 
 
 @memory.route(

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from chalicelib.api import fields
 from chalicelib.api.resource import Answer, Call, NoQuery, Nothing, Output, Query, Resource
-from chalicelib.domain.cursor import Cursor, encode
+from chalicelib.domain.cursor import cut
 from chalicelib.services import deletion_requests, quotas
 from chalicelib.services import retention as service
 
@@ -97,8 +97,7 @@ def show_retention(call: Call[Nothing, NoQuery]) -> Answer:
 )
 def apply_retention(call: Call[Nothing, NoQuery]) -> Answer:
     """Sweep now, as it is done every hour."""
-    with call.outside.database.transaction(call.who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, call.who.tenant_id, call.outside.settings.mutations_per_hour, call.now)
+    allowance = quotas.count_mutation(call.outside, call.who, call.now)
     swept = service.sweep(call.outside, call.who.tenant_id, call.now)
     return Answer(SweptOut.model_validate(swept), 200, allowance.headers())
 
@@ -115,8 +114,8 @@ def list_deletion_requests(call: Call[Nothing, DeletionRequestQuery]) -> Answer:
     """List questions whether a text may go."""
     query, limit = call.query, call.query.limit
     rows = deletion_requests.list_page(call.outside, call.who, state=query.state, after=query.cursor, limit=limit + 1)
-    following = encode(Cursor(rows[limit - 1].created_at, rows[limit - 1].id)) if len(rows) > limit else None
-    items = [DeletionRequestOut.model_validate(row) for row in rows[:limit]]
+    page, following = cut(rows, limit)
+    items = [DeletionRequestOut.model_validate(row) for row in page]
     return Answer(DeletionRequestPage(items=items, next_cursor=following))
 
 

@@ -10,7 +10,7 @@ from pydantic import Field, WithJsonSchema
 
 from chalicelib.api import events, fields, problem
 from chalicelib.api.resource import Answer, Call, Input, NoQuery, Nothing, Output, Query, Resource
-from chalicelib.domain.cursor import Cursor, encode
+from chalicelib.domain.cursor import cut
 from chalicelib.domain.freshness import MAX_TTL, MIN_TTL
 from chalicelib.errors import Problem
 from chalicelib.services import approvals
@@ -126,8 +126,8 @@ def list_sources(call: Call[Nothing, PageQuery]) -> Answer:
     """List the sources with their freshness."""
     limit = call.query.limit
     rows = service.list_page(call.outside, call.who, after=call.query.cursor, limit=limit + 1)
-    following = encode(Cursor(rows[limit - 1].created_at, rows[limit - 1].id)) if len(rows) > limit else None
-    return Answer(SourcePage(items=[shown(row, call.now) for row in rows[:limit]], next_cursor=following))
+    page, following = cut(rows, limit)
+    return Answer(SourcePage(items=[shown(row, call.now) for row in page], next_cursor=following))
 
 
 @sources.route(

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from chalicelib.api import events, fields, problem
 from chalicelib.api.resource import Answer, Call, Input, NoQuery, Nothing, Output, Query, Resource
-from chalicelib.domain.cursor import Cursor, encode
+from chalicelib.domain.cursor import cut
 from chalicelib.errors import Problem
 from chalicelib.services import suggestions as service
 from chalicelib.storage.suggestions import Suggestion
@@ -110,8 +110,8 @@ def list_suggestions(call: Call[Nothing, PageQuery]) -> Answer:
     """List open suggestions; asking brings them up to date."""
     limit = call.query.limit
     rows = service.list_page(call.outside, call.who, after=call.query.cursor, limit=limit + 1, now=call.now)
-    following = encode(Cursor(rows[limit - 1].created_at, rows[limit - 1].id)) if len(rows) > limit else None
-    return Answer(SuggestionPage(items=[shown(row, call.now) for row in rows[:limit]], next_cursor=following))
+    page, following = cut(rows, limit)
+    return Answer(SuggestionPage(items=[shown(row, call.now) for row in page], next_cursor=following))
 
 
 @suggestions.route(

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
 MAX_CURSOR_LENGTH = 128
@@ -23,11 +24,29 @@ class Cursor(NamedTuple):
     id: UUID
 
 
+class Placed(Protocol):
+    """A row of a list that is ordered by when it was made."""
+
+    @property
+    def created_at(self) -> datetime: ...
+    @property
+    def id(self) -> UUID: ...
+
+
+Row = TypeVar("Row", bound=Placed)
+
+
 def encode(cursor: Cursor) -> str:
     """Return the text of ``cursor``; `decode` gives the same cursor back."""
     microseconds = (cursor.time - _EPOCH) // timedelta(microseconds=1)
     document = json.dumps([microseconds, str(cursor.id)], separators=(",", ":"))
     return base64.urlsafe_b64encode(document.encode("ascii")).rstrip(b"=").decode("ascii")
+
+
+def cut(rows: Sequence[Row], limit: int) -> tuple[Sequence[Row], str | None]:
+    """A page of at most ``limit`` rows, and the cursor of the next one if ``rows`` has one row more than fits."""
+    page = rows[:limit]
+    return page, encode(Cursor(page[-1].created_at, page[-1].id)) if len(rows) > limit else None
 
 
 def decode(text: str) -> Cursor:

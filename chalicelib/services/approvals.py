@@ -37,8 +37,7 @@ def queue(
     An event that is open already is returned as it is, or brought forward by ``now`` if it still waits.
     Raises NotFound, Conflict ``source_inactive``, RateLimited.
     """
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         source = require(tx, source_id, lock=True)
         return schedule(tx, source, when, correlation_id=correlation_id, now=now), allowance
 

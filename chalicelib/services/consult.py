@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from chalicelib import metrics
 from chalicelib.domain.provider_circuit import Circuit, Permit, failed, succeeded
 from chalicelib.domain.provider_failure import STATUS_WORDS
 from chalicelib.domain.retry import parse_retry_after
@@ -83,6 +84,7 @@ def consult(
     asked = [one for one in may_go if one.id not in kept]
     targets = [target for one in asked if (target := _target(outside, one, now)) is not None]
     came = {reply.target: reply for reply in ask_all(targets, question, post=post, now=now)}
+    outside.meter.emit(*metrics.refusals(reply.reason for reply in came.values()))
     if came:
         with database.transaction(tenant_id) as tx:
             _settle(tx, lane, permits, came, now)

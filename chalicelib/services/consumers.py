@@ -79,8 +79,7 @@ def create(
     """Make a consumer and its token, which is shown this once. Raises Invalid, Conflict, RateLimited."""
     token = _PREFIX[kind] + secrets.token_urlsafe(32)
     wanted = list(dict.fromkeys(_origin(origin) for origin in origins))
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         if tx.value("consumers.count", tenant_id=who.tenant_id) >= MOST_CONSUMERS:
             raise Conflict(f"a tenant has {MOST_CONSUMERS} consumers at most", code="too_many_consumers")
         own = {"tenant_id": who.tenant_id, "now": now}
@@ -102,8 +101,7 @@ def set_active(
     outside: Outside, who: Principal, kind: Kind, ident: UUID, active: bool, now: datetime
 ) -> tuple[Consumer, Allowance]:
     """Switch a consumer off or on; its token answers to nothing while it is off. Raises NotFound, RateLimited."""
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         before = _require(tx, kind, ident)
         after = tx.one("consumers.set_active", Consumer, id=ident, active=active)
         assert after is not None
@@ -124,8 +122,7 @@ def set_capability(
         if capability == READ_INTERNAL:
             rule += ": every assistant can write for customers, so none reads what is internal"
         raise Invalid(f"capability: {rule}", field="capability", rule=rule)
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         before = _require(tx, "assistant", ident)
         wanted = [READ_PUBLIC] if granted else []
         after = tx.one("consumers.set_capabilities", Consumer, id=ident, capabilities=wanted)
@@ -137,8 +134,7 @@ def set_capability(
 
 def delete(outside: Outside, who: Principal, kind: Kind, ident: UUID, now: datetime) -> Allowance:
     """Remove a consumer and its token. Raises NotFound, RateLimited."""
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         gone = _require(tx, kind, ident)
         tx.run("consumers.delete", token_id=gone.token_id)
         audit(tx, who, f"{kind}.delete", str(ident), {"name": gone.name}, None, now)

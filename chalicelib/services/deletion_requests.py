@@ -49,8 +49,7 @@ def approve(
     Raises NotFound, RateLimited, and Conflict: ``request_decided``, ``request_lapsed``, or ``text_changed`` where its
     policy, its end or its last use is another now, or the text is gone.
     """
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         asked = _open(tx, request_id, now)
         tx.row("sources.get_for_update", id=asked.source_id)  # nobody changes a policy or a text from here on
         _require_unchanged(tx, who, asked)
@@ -62,8 +61,7 @@ def refuse(
     outside: Outside, who: Principal, request_id: UUID, now: datetime
 ) -> tuple[DeletionRequest, quotas.Allowance]:
     """Keep the text; it is not asked about for a while. Raises NotFound, Conflict, RateLimited."""
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         return _decide(tx, who, _open(tx, request_id, now), "refused", None, now), allowance
 
 

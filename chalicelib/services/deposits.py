@@ -92,8 +92,7 @@ def deposit(
         patch = policy_patch.parse(offered.policy)
     except policy_patch.PolicyError as error:
         raise Invalid(str(error), field=error.field, rule=str(error)) from error
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         screening = screen(
             offered.text,
             offered.deposit,

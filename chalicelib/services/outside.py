@@ -13,6 +13,7 @@ from chalicelib.keys import Keyring
 from chalicelib.queueing.messages import Depths, Message
 from chalicelib.settings import Settings
 from chalicelib.storage.connection import Database
+from chalicelib.telemetry import Meter, Tracer
 
 
 class Fetch(Protocol):
@@ -45,3 +46,5 @@ class Outside:
     embedder: Embedder
     queue: Queue
     keys: Keyring
+    meter: Meter
+    tracer: Tracer

@@ -64,8 +64,7 @@ def set_on_source(
     Raises NotFound, Invalid, PreconditionFailed, RateLimited.
     """
     published, patch = fields.get("published"), _patch({k: v for k, v in fields.items() if k != "published"})
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         source = require(tx, source_id, lock=True)
         before = source_policy_of(_source_row(tx, source_id))
         _require_match(before, if_match)
@@ -125,8 +124,7 @@ def forget(outside: Outside, who: Principal, chunk_id: UUID, why: str, now: date
 
     Returns how many rows were erased. Raises NotFound, RateLimited.
     """
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         content_hash, found = _chunk(tx, chunk_id)
         require(tx, found.source_id, lock=True)
         named = {"source_id": found.source_id, "content_hash": content_hash}
@@ -142,8 +140,7 @@ def set_mode(outside: Outside, who: Principal, mode: str | None, now: datetime) 
         word = None if mode is None else str(parse_mode(mode))
     except ValueError as error:
         raise Invalid(f"mode: {error}", field="mode") from error
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         tx.run("tenants.set_firewall_mode", id=who.tenant_id, mode=word)
         audit(tx, who, "firewall.mode", "tenant", {"mode": who.firewall_mode}, {"mode": word}, now)
         return word, allowance
@@ -194,8 +191,7 @@ def _write_chunk(
     if_match: str | None,
     now: datetime,
 ) -> tuple[ChunkPolicy, quotas.Allowance]:
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         content_hash, before = _chunk(tx, chunk_id)
         require(tx, before.source_id, lock=True)
         content_hash, before = _chunk(tx, chunk_id)  # again, now that nobody else can write

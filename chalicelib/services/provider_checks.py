@@ -46,8 +46,7 @@ def refresh_capabilities(outside: Outside, who: Principal, ident: UUID, now: dat
 
     Raises NotFound, RateLimited.
     """
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         provider = require(tx, ident)
     start = time.monotonic()
     try:
@@ -70,8 +69,7 @@ def try_out(
     outside: Outside, who: Principal, ident: UUID, question: Question, now: datetime, *, post: Post = ssrf.post
 ) -> tuple[Tested, Allowance]:
     """Ask this registration alone, whatever its status and circuit. Raises NotFound, RateLimited, Unavailable."""
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         provider = require(tx, ident)
     try:
         target = consult.target_of(outside, provider.registration, now)

@@ -26,8 +26,7 @@ def rotate(
     an overlap: there is room for one previous secret. Raises NotFound, RateLimited.
     """
     secret = signing.new_secret()
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         before = require(tx, ident, lock=True)
         until = before.previous_secret_until
         if overlap and until is not None and now < until:

@@ -85,8 +85,7 @@ def create(outside: Outside, who: Principal, wanted: Wanted, now: datetime) -> t
     _check_conversation(wanted.exposure_profile, wanted.send_conversation_id)
     secret = signing.new_secret()
     sealed = seal(outside.keys, ident, secret)
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         tx.row("providers.lock_tenant", tenant_id=who.tenant_id)
         if len(providers.of_tenant(tx, who.tenant_id)) >= MOST_PROVIDERS:
             raise Conflict(f"a tenant has {MOST_PROVIDERS} providers at most", code="too_many_providers")
@@ -122,8 +121,7 @@ def update(
     A change of what it is asked with, or how, begins anew: its circuits are closed, and nothing cached is its any more.
     Raises NotFound, Invalid, Conflict, RateLimited.
     """
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         before = require(tx, ident, lock=True)
         wanted = {name: changes.get(name, getattr(before, name)) for name in CHANGEABLE}
         if wanted["allow_private_network"] != before.allow_private_network:
@@ -142,8 +140,7 @@ def update(
 
 def delete(outside: Outside, who: Principal, ident: UUID, now: datetime) -> Allowance:
     """Remove a registration with its secret and everything that was kept about it. Raises NotFound."""
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         gone = require(tx, ident, lock=True)
         tx.run("providers.delete", id=ident)
         audit(tx, who, "provider.delete", str(ident), _told(gone), None, now)

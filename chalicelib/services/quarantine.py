@@ -60,8 +60,7 @@ def release(
 
     Raises NotFound, Conflict if it was decided already or its source has work under way, Invalid, RateLimited.
     """
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         held = _undecided(tx, held_id)
         screening = screen(held.text, Deposit(held.deposit))
         if screening.outcome != "admit":
@@ -83,8 +82,7 @@ def release(
 
 def drop(outside: Outside, who: Principal, held_id: UUID, now: datetime) -> quotas.Allowance:
     """Let nothing in. Raises NotFound, Conflict, RateLimited."""
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         _decide(tx, who, _undecided(tx, held_id), "dropped", now)
         return allowance
 
@@ -103,8 +101,7 @@ def change_deny_patterns(
         checked = [check_deny_pattern(pattern) for pattern in add]
     except ValueError as error:
         raise Invalid(f"add: {error}", field="add", rule=str(error)) from error
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         before = deposits.deny_patterns(tx, who.tenant_id)
         for pattern in checked:
             tx.run("memory.add_deny_pattern", tenant_id=who.tenant_id, pattern=pattern, now=now)

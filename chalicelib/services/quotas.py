@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from chalicelib.errors import QuotaExceeded, RateLimited
+from chalicelib.services.outside import Outside
+from chalicelib.services.tokens import Principal
 from chalicelib.storage import tenants
 from chalicelib.storage.connection import Transaction
 
@@ -29,24 +33,20 @@ class Allowance:
         }
 
 
-def take_mutation(tx: Transaction, tenant_id: UUID, default_limit: int, now: datetime) -> Allowance:
-    """Count one mutation, in the transaction that makes it: what is rolled back is not counted.
+@contextmanager
+def mutation(outside: Outside, who: Principal, now: datetime) -> Iterator[tuple[Transaction, Allowance]]:
+    """A transaction of the caller's tenant that counts as one mutation; what is rolled back isn't counted.
 
-    The window of an hour begins with its first mutation. Raises RateLimited with Retry-After.
+    Raises RateLimited with Retry-After.
     """
-    tenant = tenants.get(tx, tenant_id)
-    limit = (tenant.mutations_per_hour if tenant else None) or default_limit
-    row = tx.row("limits.take", tenant_id=tenant_id, limit=limit, now=now)
-    if row is not None:
-        return Allowance(limit, limit - row["used"], _seconds_left(row["started_at"], now))
-    window = tx.row("limits.window", tenant_id=tenant_id)
-    wait = _seconds_left(window["started_at"] if window else now, now)
-    raise RateLimited(
-        f"at most {limit} mutations an hour",
-        headers={"Retry-After": str(wait), **Allowance(limit, 0, wait).headers()},
-        limit=limit,
-        retry_after=wait,
-    )
+    with outside.database.transaction(who.tenant_id) as tx:
+        yield tx, _take(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+
+
+def count_mutation(outside: Outside, who: Principal, now: datetime) -> Allowance:
+    """Count a mutation that takes more than one transaction before its first. Raises RateLimited with Retry-After."""
+    with mutation(outside, who, now) as (_, allowance):
+        return allowance
 
 
 def give_back(tx: Transaction, tenant_id: UUID, allowance: Allowance) -> Allowance:
@@ -65,6 +65,23 @@ def check_source_quota(tx: Transaction, tenant_id: UUID) -> None:
     used = tx.value("sources.count_active", tenant_id=tenant_id)
     if used >= limit:
         raise QuotaExceeded(f"the plan allows {limit} active sources", metric="kb_sources", limit=limit, used=used)
+
+
+def _take(tx: Transaction, tenant_id: UUID, default_limit: int, now: datetime) -> Allowance:
+    """The window of an hour begins with its first mutation."""
+    tenant = tenants.get(tx, tenant_id)
+    limit = (tenant.mutations_per_hour if tenant else None) or default_limit
+    row = tx.row("limits.take", tenant_id=tenant_id, limit=limit, now=now)
+    if row is not None:
+        return Allowance(limit, limit - row["used"], _seconds_left(row["started_at"], now))
+    window = tx.row("limits.window", tenant_id=tenant_id)
+    wait = _seconds_left(window["started_at"] if window else now, now)
+    raise RateLimited(
+        f"at most {limit} mutations an hour",
+        headers={"Retry-After": str(wait), **Allowance(limit, 0, wait).headers()},
+        limit=limit,
+        retry_after=wait,
+    )
 
 
 def _seconds_left(started_at: datetime, now: datetime) -> int:

@@ -22,14 +22,17 @@ DISABLED_SLEEP = timedelta(minutes=5)  # at most so long until a tenant that was
 HOUSEKEEPING_MINUTE = 7  # of every hour, away from the minutes at which nights start
 HOST_ROWS_KEPT = timedelta(days=2)
 NIGHT_ROWS_KEPT = timedelta(days=60)
+DUE_COUNTED = 10_000  # a longer backlog is not worth counting every minute
 
 
 @dataclass(frozen=True, slots=True)
 class Ticked:
-    """What one tick did, in events."""
+    """What one tick found and did, in events; ``caps_reached`` in tenants."""
 
+    due: int
     dispatched: int
     unsent: int
+    caps_reached: int
     leases_swept: int
     lost_swept: int
 
@@ -43,12 +46,13 @@ def tick(outside: Outside, *, now: datetime) -> Ticked:
     with outside.database.transaction() as tx:
         tx.run("scheduler.ticked", now=now)
         swept = tx.rows("events.sweep_leases", now=now, max_leases=MAX_LEASES)
+        due = tx.value("events.count_due", now=now, limit=DUE_COUNTED)
     if now.minute == HOUSEKEEPING_MINUTE:
         _tidy(outside, now)
     lost = _sweep_lost(outside, now)
-    dispatched, unsent = _dispatch(outside, now) if outside.settings.enable_kb else (0, 0)
+    dispatched, unsent, caps_reached = _dispatch(outside, now) if outside.settings.enable_kb else (0, 0, 0)
     _measure_queue(outside, now)
-    return Ticked(dispatched, unsent, leases_swept=len(swept), lost_swept=lost)
+    return Ticked(due, dispatched, unsent, caps_reached, leases_swept=len(swept), lost_swept=lost)
 
 
 def _tidy(outside: Outside, now: datetime) -> None:
@@ -83,44 +87,52 @@ def _sweep_lost(outside: Outside, now: datetime) -> int:
         return len(tx.rows("events.sweep_lost", before=now - LOST_AFTER))
 
 
-def _dispatch(outside: Outside, now: datetime) -> tuple[int, int]:
-    dispatched = unsent = 0
+def _dispatch(outside: Outside, now: datetime) -> tuple[int, int, int]:
+    """How many events went out and how many the queue did not take, and how many tenants' caps leave no room."""
+    dispatched = unsent = caps_reached = 0
     while True:
         with outside.database.transaction() as tx:
             room = outside.settings.dispatch_in_flight - tx.value("events.in_flight")
             if room <= 0:
                 break
             due = tx.rows("events.lock_due_tenants", now=now, limit=TENANTS_A_ROUND)
-            messages = _claim(tx, due, outside.settings.dispatch_per_tenant, room, now)
+            messages, full = _claim(tx, due, outside.settings.dispatch_per_tenant, room, now)
         failed = outside.queue.send(messages) if messages else []
         if failed:
             with outside.database.transaction() as tx:
                 tx.run("events.undo_dispatch", ids=failed)
         dispatched += len(messages) - len(failed)
         unsent += len(failed)
+        caps_reached += full
         # A tenant with more to do stands behind the others for the next tick: nobody is served twice in this one.
         if len(due) < TENANTS_A_ROUND or failed:
             break
-    return dispatched, unsent
+    return dispatched, unsent, caps_reached
 
 
-def _claim(tx: Transaction, due: list[dict[str, Any]], per_tenant: int, room: int, now: datetime) -> list[Message]:
-    """Mark what may go now as dispatched; tenants that are switched off sleep."""
+def _claim(
+    tx: Transaction, due: list[dict[str, Any]], per_tenant: int, room: int, now: datetime
+) -> tuple[list[Message], int]:
+    """Mark what may go now as dispatched; tenants that are switched off sleep. Also how many caps leave no room."""
     disabled = [row["tenant_id"] for row in due if not row["enabled"]]
     tx.run("events.sleep_disabled", tenants=disabled, until=now + DISABLED_SLEEP)
     enabled = [row for row in due if row["enabled"]]
     windows = [_window(row, now) for row in enabled]
+    nights = {
+        "tenants": [row["tenant_id"] for row in enabled],
+        "caps": [row["nightly_job_cap"] for row in enabled],
+        "nights": [night for night, _ in windows],
+    }
     rows = tx.rows(
         "events.dispatch",
         now=now,
-        tenants=[row["tenant_id"] for row in enabled],
-        caps=[row["nightly_job_cap"] for row in enabled],
-        nights=[night for night, _ in windows],
+        **nights,
         next_nights=[following for _, following in windows],
         per_tenant=per_tenant,
         limit=room,
     )
-    return [Message(UUID(str(row["event_id"])), row["correlation_id"]) for row in rows]
+    full: int = tx.value("nights.count_full", **nights)
+    return [Message(UUID(str(row["event_id"])), row["correlation_id"]) for row in rows], full
 
 
 def _window(row: dict[str, Any], now: datetime) -> tuple[date | None, datetime]:

@@ -75,8 +75,7 @@ def upsert(outside: Outside, who: Principal, wanted: Wanted, now: datetime) -> t
     Raises Invalid for a uri that the guard would never fetch, QuotaExceeded, RateLimited.
     """
     uri = _identity(outside, wanted.uri)
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         return _upsert(tx, who.tenant_id, uri, wanted, now), allowance
 
 
@@ -85,8 +84,7 @@ def upsert_many(
 ) -> tuple[list[Upserted | Problem], quotas.Allowance]:
     """Add or update many, each with its own result; one mutation of the limit. Raises RateLimited."""
     results: list[Upserted | Problem] = []
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         for one in wanted:
             try:
                 with tx.savepoint():
@@ -105,8 +103,7 @@ def set_active(
 
     Raises NotFound, QuotaExceeded, RateLimited.
     """
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         source = require(tx, source_id, lock=True)
         wanted = not source.active if active is None else active
         if wanted and not source.active:

@@ -57,8 +57,7 @@ def approve(
     outside: Outside, who: Principal, suggestion_id: UUID, *, correlation_id: str | None, now: datetime
 ) -> tuple[Approved, quotas.Allowance]:
     """Do what the suggestion proposes. Raises NotFound, Conflict, RateLimited."""
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         return _approve(tx, who, suggestion_id, correlation_id, now), allowance
 
 
@@ -72,8 +71,7 @@ def approve_many(
 ) -> tuple[list[tuple[UUID, Approved | Problem]], quotas.Allowance]:
     """Approve the given suggestions, or all open ones (None), each with its own result; one mutation of the limit."""
     results: list[tuple[UUID, Approved | Problem]] = []
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         if suggestion_ids is None:
             generate(tx, who.tenant_id, now)
             suggestion_ids = [
@@ -107,8 +105,7 @@ def dismiss(
 def _answer(
     outside: Outside, who: Principal, suggestion_id: UUID, state: str, now: datetime, snoozed_until: datetime | None
 ) -> tuple[Suggestion, quotas.Allowance]:
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         _locked(tx, suggestion_id)
         suggestions.decide(
             tx, suggestion_id, state=state, now=now, decided_by=who.admin_token_id, snoozed_until=snoozed_until

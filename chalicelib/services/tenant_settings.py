@@ -34,8 +34,7 @@ def show(outside: Outside, who: Principal) -> Tenant:
 
 def update(outside: Outside, who: Principal, changes: Changes, now: datetime) -> tuple[Tenant, quotas.Allowance]:
     """Change settings, and with the window what waits for it (spec 1.1). Raises RateLimited."""
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         before = _require(tenants.get(tx, who.tenant_id, lock=True))
         tx.run(
             "tenants.update_settings",

@@ -7,6 +7,7 @@ from typing import Any
 
 from chalicelib.errors import Problem
 from chalicelib.knowledge.broker import Question
+from chalicelib.metrics import RATE_LIMITED
 from chalicelib.services import consumers, public_search
 from chalicelib.services.consumers import Consumer
 from chalicelib.services.outside import Outside
@@ -36,6 +37,7 @@ def admit(outside: Outside, bearer: str | None, origin: str | None, address: str
         for bucket, limit in buckets:
             window = {"tenant_id": widget.tenant_id, "bucket": bucket, "limit": limit, "now": now}
             if tx.value("consumers.take_window", **window) is None:
+                outside.meter.emit(RATE_LIMITED.of(1, "widget"))
                 raise Refused("refused")
     return widget
 

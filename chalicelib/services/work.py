@@ -39,8 +39,7 @@ def list_page(
 
 def cancel(outside: Outside, who: Principal, event_id: UUID, now: datetime) -> tuple[Event, quotas.Allowance]:
     """End an event that is not finished; a worker that has it will find its lease gone. Raises NotFound, Conflict."""
-    with outside.database.transaction(who.tenant_id) as tx:
-        allowance = quotas.take_mutation(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+    with quotas.mutation(outside, who, now) as (tx, allowance):
         cancelled = tx.one("events.cancel", Event, id=event_id, now=now)
         if cancelled is not None:
             tx.run("suggestions.close_of_event", event_id=event_id)
