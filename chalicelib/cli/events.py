@@ -31,10 +31,15 @@ def list_(connection: Connection, state: str | None, source: str | None, limit: 
     which = source_id(client, source) if source else None
     found = list(islice(client.iter_events(state=state, source_id=which), limit))
     rows = [
-        (one["event_id"], one["kind"], one["state"], one["when"], instant(one["available_at"]), one["outcome"])
+        (
+            *(one[name] for name in ("event_id", "kind", "state", "when")),
+            instant(one["available_at"]),
+            *(one[name] for name in ("outcome", "error", "source_id")),
+        )
         for one in found
     ]
-    emit(found, table(("ID", "KIND", "STATE", "WHEN", "NOT BEFORE", "OUTCOME"), rows, empty="no events"))
+    headings = ("ID", "KIND", "STATE", "WHEN", "NOT BEFORE", "OUTCOME", "WHY", "SOURCE")
+    emit(found, table(headings, rows, empty="no events"))
 
 
 @events.command()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from chalicelib.queueing.messages import CORRELATION_ATTRIBUTE, Depths, Message, body_of
+from chalicelib.telemetry import logger
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -74,8 +75,11 @@ class SqsQueue:
         entries: list[Any] = [_entry(number, message) for number, message in enumerate(batch)]
         try:
             answer = self._client.send_message_batch(QueueUrl=self._url, Entries=entries)
-        except (BotoCoreError, ClientError):
+        except (BotoCoreError, ClientError) as error:
+            logger.warning("the queue took nothing", error=type(error).__name__, code=_code(error))
             return [message.event_id for message in batch]
+        for refused in answer.get("Failed", []):
+            logger.warning("the queue refused a message", code=refused["Code"])
         taken = {entry["Id"] for entry in answer.get("Successful", [])}
         return [message.event_id for number, message in enumerate(batch) if str(number) not in taken]
 
@@ -87,3 +91,9 @@ def _entry(number: int, message: Message) -> dict[str, Any]:
             CORRELATION_ATTRIBUTE: {"DataType": "String", "StringValue": message.correlation_id}
         }
     return entry
+
+
+def _code(error: Exception) -> str | None:
+    """AWS's word for what went wrong, without the message, which names resources."""
+    response = getattr(error, "response", None)
+    return response["Error"].get("Code") if response else None
