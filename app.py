@@ -27,7 +27,8 @@ def tick(event: CloudWatchEvent) -> dict[str, Any]:
     """Dispatch what is due."""
     from chalicelib.workers import tick as worker
 
-    return worker.run()
+    context: Any = event.context
+    return worker.run(context.aws_request_id)
 
 
 @app.on_sqs_message(queue="larder-refresh", batch_size=1, name="worker")
@@ -43,4 +44,4 @@ def ops(event: Any, context: Any) -> dict[str, Any]:
     """Migrate, and make and end tenants and tokens."""
     from chalicelib.workers import ops as operations
 
-    return operations.run(event)
+    return operations.run(event, context.aws_request_id)

@@ -9,11 +9,13 @@ from chalicelib.domain import firewall_mode
 from chalicelib.embedding.model import LocalModel
 from chalicelib.fetching import ssrf
 from chalicelib.keys import Keyring
+from chalicelib.meter import Meter
 from chalicelib.queueing.sqs import SqsQueue
 from chalicelib.services.outside import Outside
 from chalicelib.settings import Settings, read
 from chalicelib.storage.connection import Database
 from chalicelib.telemetry import logger
+from chalicelib.tracing import Tracer
 
 
 @cache
@@ -23,6 +25,7 @@ def outside() -> Outside:
     A firewall mode that is no mode counts as advisory (spec 2.2) and is told to the operator's log.
     """
     settings = read(os.environ)
+    logger.setLevel(settings.log_level)
     for fault in firewall_mode.faults(
         LARDER_FIREWALL_MODE=settings.firewall_mode, LARDER_FIREWALL_FLOOR=settings.firewall_floor
     ):
@@ -40,6 +43,8 @@ def build(settings: Settings) -> Outside:
         embedder=LocalModel(settings.model_dir, settings.embed_model),
         queue=SqsQueue(settings.queue_url),
         keys=Keyring(settings.keys),
+        meter=Meter(settings.service),
+        tracer=Tracer(settings.service, enabled=settings.tracing),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,12 +13,16 @@ from chalicelib.fetching.ssrf import parse_allowlist
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """One environment variable. ``parse`` turns its text (or the default's) into the value or raises ValueError."""
+    """One environment variable. ``parse`` turns its text (or the default's) into the value or raises ValueError.
+
+    ``choices``: the words that a deployment may be given, where they are few.
+    """
 
     name: str
     default: str | None
     parse: Callable[[str], Any]
     help: str
+    choices: tuple[str, ...] = ()
 
 
 def _flag(text: str) -> bool:
@@ -59,6 +64,15 @@ def _ports(text: str) -> frozenset[int]:
     return frozenset(port(part) for part in text.split(","))
 
 
+def _service(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9-]{1,128}", text.strip()):
+        raise ValueError("must be letters, digits and hyphens")
+    return text.strip()
+
+
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+
+
 def _choice(*words: str) -> Callable[[str], str]:
     def parse(text: str) -> str:
         if text.strip().upper() not in words:
@@ -70,7 +84,11 @@ def _choice(*words: str) -> Callable[[str], str]:
 
 VARIABLES: Mapping[str, Variable] = {
     "database_url": Variable(
-        "DATABASE_URL", None, _text, "Postgres 16 or later with pgvector 0.8 or later, with this function's own role."
+        "DATABASE_URL",
+        None,
+        _text,
+        "Postgres 16 or later with pgvector 0.8 or later, with this function's own role: a URL, or the ARN of the "
+        "secret (Secrets Manager) or parameter (Systems Manager) that holds one.",
     ),
     "enable_kb": Variable("ENABLE_KB", "true", _flag, "Off: only status and settings answer, and nothing is fetched."),
     "enable_kb_retrieval": Variable(
@@ -158,7 +176,20 @@ VARIABLES: Mapping[str, Variable] = {
         "Days without use after which a tenant that wants to be asked is asked whether a text with an end may go.",
     ),
     "log_level": Variable(
-        "LARDER_LOG_LEVEL", "INFO", _choice("DEBUG", "INFO", "WARNING", "ERROR"), "The least level that is logged."
+        "LARDER_LOG_LEVEL", "INFO", _choice(*_LEVELS), "The least level that is logged.", choices=_LEVELS
+    ),
+    "tracing": Variable(
+        "LARDER_TRACING",
+        "false",
+        _flag,
+        "Whether X-Ray is told how long each part of the work took.",
+        choices=("true", "false"),
+    ),
+    "service": Variable(
+        "LARDER_SERVICE",
+        "larder",
+        _service,
+        "What this deployment is called in metrics and traces; the template gives the stack's name.",
     ),
 }
 
@@ -193,6 +224,8 @@ class Settings:
     embedding_cache_rows: int
     retention_idle_days: int
     log_level: str
+    tracing: bool
+    service: str
 
 
 def read(environment: Mapping[str, str]) -> Settings:

@@ -1,4 +1,4 @@
-"""Writes docs/reference from the code: settings, routes, error codes, status words.
+"""Writes docs/reference from the code: settings, routes, error codes, status words, metrics.
 
     python -m infra.reference
 
@@ -15,6 +15,7 @@ from chalicelib.api import resources
 from chalicelib.api.resource import NoQuery, Nothing, Route
 from chalicelib.domain import outcome
 from chalicelib.domain.outcome import Outcome
+from chalicelib.metrics import CATALOGUE, NAMESPACE
 from chalicelib.settings import VARIABLES
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -36,6 +37,7 @@ def pages() -> dict[str, str]:
         "routes.md": NOTE + "\n".join(_routes()) + "\n",
         "errors.md": NOTE + "\n".join(_errors()) + "\n",
         "statuses.md": NOTE + "\n".join(_statuses()) + "\n",
+        "metrics.md": NOTE + "\n".join(_metrics()) + "\n",
     }
 
 
@@ -99,6 +101,20 @@ def _statuses() -> Iterator[str]:
     meanings = dict(_meanings())
     for word in Outcome:
         yield f"| `{word}` | {meanings[word]} |"
+
+
+def _metrics() -> Iterator[str]:
+    yield "# Metrics\n"
+    yield f"Namespace `{NAMESPACE}` of CloudWatch, under the dimension `service`, which is the stack's name, and under"
+    yield "one more where there is one. Its words are a closed list, and `other`.\n"
+    yield "| Metric | Unit | By | What it counts or measures |"
+    yield "|---|---|---|---|"
+    for metric in CATALOGUE:
+        by = f"`{metric.dimension.name}`" if metric.dimension else ""
+        yield f"| `{metric.name}` | {metric.unit} | {by} | {metric.help} |"
+    dimensions = {metric.dimension.name: metric.dimension for metric in CATALOGUE if metric.dimension}
+    for name, dimension in dimensions.items():
+        yield f"\n`{name}`: {', '.join(f'`{word}`' for word in sorted(dimension.words))}."
 
 
 def _meanings() -> Iterator[tuple[str, str]]:

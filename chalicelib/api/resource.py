@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from chalicelib import bootstrap
 from chalicelib.api import problem, request_body
-from chalicelib.errors import Conflict, Invalid
+from chalicelib.errors import Conflict, Invalid, RateLimited
+from chalicelib.metrics import RATE_LIMITED
 from chalicelib.services import tokens
 from chalicelib.services.outside import Outside
 from chalicelib.services.tokens import Principal
@@ -156,6 +157,8 @@ class Resource:
                 response = problem.response_of(error)
             response.headers |= {"Cache-Control": "private, no-store", "X-Correlation-Id": correlation_id}
             logger.info("served", method=route.method, route=route.path, status=response.status_code)
+            if response.status_code == RateLimited.status:
+                bootstrap.outside().meter.emit(RATE_LIMITED.of(1, "mutations"))
             return response
 
         view.__name__ = route.handler.__name__
@@ -193,7 +196,8 @@ def respond(
         if_match=request.headers.get("if-match"),
         words={name: path[name] for name in re.findall(r"{(\w+)}", route.path) if not name.endswith("_id")},
     )
-    answer = route.handler(call)
+    with outside.tracer.span(f"{route.method} {route.path}"):
+        answer = route.handler(call)
     content = answer.body.model_dump(mode="json") if isinstance(answer.body, BaseModel) else answer.body
     return Response(body=content, status_code=answer.status, headers=dict(answer.headers))
 

@@ -10,10 +10,11 @@ from uuid import UUID
 from chalicelib.embedding.model import Embedder
 from chalicelib.fetching.ssrf import FetchPolicy, FetchResult, Validators
 from chalicelib.keys import Keyring
+from chalicelib.meter import Meter
 from chalicelib.queueing.messages import Depths, Message
 from chalicelib.settings import Settings
 from chalicelib.storage.connection import Database
-from chalicelib.telemetry import Meter, Tracer
+from chalicelib.tracing import Tracer
 
 
 class Fetch(Protocol):

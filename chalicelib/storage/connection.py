@@ -11,6 +11,7 @@ from uuid import UUID
 import psycopg
 from psycopg.rows import RowMaker, dict_row, scalar_row
 
+from chalicelib.storage.database_url import resolve
 from chalicelib.storage.queries import query
 
 T = TypeVar("T")
@@ -120,7 +121,7 @@ class Database:
             else:
                 return self._connection
         self._connection = psycopg.connect(
-            self._url,
+            resolve(self._url),
             autocommit=True,
             prepare_threshold=None,
             connect_timeout=self._connect_timeout,

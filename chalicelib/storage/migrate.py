@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 
 from chalicelib.errors import LarderError
+from chalicelib.storage.database_url import resolve
 
 _FOLDER = Path(__file__).parent / "migrations"
 _LOCK = 0x6C61726465720001  # "larder" and 1: the advisory lock that migrating processes queue at
@@ -56,7 +57,7 @@ def migrate(url: str) -> list[str]:
     Raises MigrationError if a file was edited after it was applied, or if the database knows migrations that this
     code does not: then the code is older than the schema.
     """
-    with psycopg.connect(url, autocommit=True, prepare_threshold=None) as connection:
+    with psycopg.connect(resolve(url), autocommit=True, prepare_threshold=None) as connection:
         connection.execute("select pg_advisory_lock(%s)", (_LOCK,))
         try:
             connection.execute("create extension if not exists vector")
@@ -68,7 +69,7 @@ def migrate(url: str) -> list[str]:
 
 def pending(url: str) -> list[str]:
     """The names of the migrations that the database at ``url`` lacks. Raises as ``migrate`` does."""
-    with psycopg.connect(url, autocommit=True, prepare_threshold=None) as connection:
+    with psycopg.connect(resolve(url), autocommit=True, prepare_threshold=None) as connection:
         known = connection.execute("select to_regclass('schema_migrations')").fetchone()
         if known is None or known[0] is None:
             return [migration.name for migration in files()]

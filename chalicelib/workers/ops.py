@@ -16,14 +16,16 @@ from chalicelib.services import tenancy
 from chalicelib.services.tokens import Minted
 from chalicelib.storage import migrate
 from chalicelib.storage.connection import Database
-from chalicelib.telemetry import log_unexpected
+from chalicelib.telemetry import log_unexpected, logger
 
 
-def run(event: Any) -> dict[str, Any]:
+def run(event: Any, request_id: str = "") -> dict[str, Any]:
     """Do ``event["command"]``; ``{"ok": true, "result": …}`` or ``{"ok": false, "code": …, "detail": …}``.
 
-    Nothing is raised: what a function raises ends in a log, and arguments don't belong there.
+    Nothing is raised: what a function raises ends in a log, and arguments don't belong there. ``request_id``: the
+    invocation's, which its log lines bear.
     """
+    logger.set_correlation_id(request_id)
     try:
         command = event.get("command") if isinstance(event, dict) else None
         if not isinstance(command, str) or command not in _COMMANDS:

@@ -8,11 +8,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from chalicelib import bootstrap
+from chalicelib import bootstrap, metrics
+from chalicelib.metrics import Sample
 from chalicelib.queueing.messages import CORRELATION_ATTRIBUTE, event_id_in
 from chalicelib.services import outcomes, refresh
 from chalicelib.services.outside import Outside
 from chalicelib.telemetry import log_unexpected, logger
+from chalicelib.workers.measured import Measured
 
 Clock = Callable[[], datetime]
 
@@ -40,25 +42,39 @@ def run(outside: Outside, event_id: UUID, *, clock: Clock) -> str:
         if busy_until is not None:
             refresh.postpone(outside, job, until=busy_until)
             return "postponed"
-        gathered = refresh.gather(outside, job, now=clock())
-        result = outcomes.finish(outside, job, gathered, now=clock())
+        measured = Measured(outside)
+        gathered = refresh.gather(measured.outside, job, now=clock())
+        with outside.tracer.span("write"):
+            result = outcomes.finish(outside, job, gathered, now=clock())
     except Exception:
         outcomes.give_up(outside, job, now=clock())
         raise
     cause = gathered.cause if isinstance(gathered, refresh.Failed) else None
     logger.info("refreshed", event_id=str(event_id), source_id=str(job.source.id), result=result, cause=cause)
+    outside.meter.emit(*measured.samples(gathered, result))
     return result
 
 
 def _succeeds(outside: Outside, record: dict[str, Any]) -> bool:
     attributes = record.get("messageAttributes") or {}
-    logger.set_correlation_id((attributes.get(CORRELATION_ATTRIBUTE) or {}).get("stringValue") or "")
+    asked_by = (attributes.get(CORRELATION_ATTRIBUTE) or {}).get("stringValue")
+    logger.set_correlation_id(asked_by or record["messageId"])
+    samples = _age(record, datetime.now(UTC))
     try:
         run(outside, event_id_in(record["body"]), clock=lambda: datetime.now(UTC))
     except Exception as error:
         log_unexpected("a message failed", error)
+        samples.append(metrics.MESSAGES_FAILED.of())
         return False
+    finally:
+        outside.meter.emit(*samples)
     return True
+
+
+def _age(record: dict[str, Any], now: datetime) -> list[Sample]:
+    """How long ago the queue took the message; an event source that doesn't say so is passed over."""
+    sent = (record.get("attributes") or {}).get("SentTimestamp")
+    return [metrics.QUEUE_AGE.of(max(0.0, now.timestamp() * 1000 - float(sent)))] if sent else []
 
 
 def _wait_for_host(outside: Outside, job: refresh.Job, clock: Clock) -> datetime | None:

@@ -6,13 +6,24 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from chalicelib import bootstrap
+from chalicelib import bootstrap, metrics
 from chalicelib.services import scheduling
 from chalicelib.telemetry import logger
 
 
-def run() -> dict[str, Any]:
-    """One tick; what it did, in events."""
-    ticked = asdict(scheduling.tick(bootstrap.outside(), now=datetime.now(UTC)))
-    logger.info("tick", **ticked)
-    return ticked
+def run(request_id: str = "") -> dict[str, Any]:
+    """One tick; what it found and did. ``request_id``: the invocation's, which its log lines bear."""
+    logger.set_correlation_id(request_id)
+    outside = bootstrap.outside()
+    with outside.tracer.span("tick"):
+        ticked = scheduling.tick(outside, now=datetime.now(UTC))
+    logger.info("tick", **asdict(ticked))
+    outside.meter.emit(
+        metrics.TICKS_DONE.of(),
+        metrics.SOURCES_DUE.of(ticked.due),
+        metrics.EVENTS_DISPATCHED.of(ticked.dispatched),
+        metrics.EVENTS_UNSENT.of(ticked.unsent),
+        metrics.EVENTS_SWEPT.of(ticked.leases_swept + ticked.lost_swept),
+        metrics.CAPS_REACHED.of(ticked.caps_reached),
+    )
+    return asdict(ticked)

@@ -47,6 +47,11 @@ update kb_events set available_at = %(next_night)s
  where tenant_id = %(tenant_id)s and state = 'pending' and night
    and (available_at > %(now)s or not %(window_open)s)
 
+-- name: count_due
+select count(*) from (
+  select from kb_run_queue q join kb_events e on e.tenant_id = q.tenant_id
+   where q.next_at <= %(now)s and e.state = 'pending' and e.available_at <= %(now)s limit %(limit)s) due
+
 -- name: lock_due_tenants
 select q.tenant_id, t.enabled, t.timezone, t.night_start, t.night_end, t.nightly_job_cap
   from kb_run_queue q join tenants t on t.id = q.tenant_id
