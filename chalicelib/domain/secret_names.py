@@ -39,7 +39,8 @@ _STRICTNESS = {sort: rank for rank, sort in enumerate(Sort)}
 
 # Each word begins with a stem that a fast search looks for; what tells it from other words comes behind.
 _WORD = re.compile(
-    r"(?P<password>pass(?:wo?r?d|phrase|code|wort|(?<![a-z]pass)(?![a-z]))|pwd|pw(?<![a-z]pw)(?![a-z])|"
+    r"(?P<password>pass(?:wo?r?d|phrase|code|wort|(?<![a-z]pass)(?![a-z]))|pwd|"
+    r"pw(?:(?<![a-z]pw)|(?<=bindpw)|(?<=rootpw)|(?<=adminpw)|(?<=userpw)|(?<=dbpw))(?![a-z])|"
     r"(?:mdp|psk)(?<![a-z]...)(?![a-z])|kennwort|contrase[ñn]a|mot de passe|wachtwoord|lösenord|"
     r"(?:senha|heslo|haslo|hasło|parola)(?![a-z])|пароль|密码|密碼|口令|パスワード|비밀번호|identified by|"
     r"convertto-securestring)|"

@@ -286,6 +286,7 @@ jdbc = jdbc:postgresql://db/x?user=app&password=⟦{plain}⟧&ssl=true
 jdbc oracle = jdbc:oracle:thin:scott/⟦{plain}⟧@//db:1521/x
 mssql = Server=db;Database=x;User Id=sa;Password=⟦{password}⟧;Encrypt=true
 mssql pwd = Server=db;Uid=sa;Pwd=⟦{plain}⟧;
+ldap bindpw = ldap.bindpw=⟦{plain}⟧
 azure storage = AccountName=acct;AccountKey=⟦{b64_88}⟧;EndpointSuffix=core.windows.net
 azure bus = Endpoint=sb://x.servicebus.test/;SharedAccessKeyName=Root;SharedAccessKey=⟦{b64_44}⟧
 azure sas = https://a.blob.core.windows.net/c/f?sv=2024-11-04&sr=b&sig=⟦{b64_40}%3D⟧&se=2027
