@@ -27,9 +27,23 @@ class Results(TypedDict, Generic[Item]):
 
 
 class Health(TypedDict):
-    """The service answers, and its database."""
+    """The service answers."""
 
     status: str
+
+
+class ReadyCheck(TypedDict):
+    """One thing that must be in order."""
+
+    name: str
+    status: str
+
+
+class Ready(TypedDict):
+    """Everything that must be in order is."""
+
+    status: str
+    checks: list[ReadyCheck]
 
 
 class Window(TypedDict):

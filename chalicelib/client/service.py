@@ -15,6 +15,14 @@ class ServiceRoutes(Routes):
         """Whether the service and its database answer."""
         return self._get(answers.Health, "/healthz")
 
+    def livez(self) -> answers.Health:
+        """Whether the service runs."""
+        return self._get(answers.Health, "/livez")
+
+    def readyz(self) -> answers.Ready:
+        """Whether the service can do its work. A Problem ``not_ready`` names in ``checks`` what fails."""
+        return self._get(answers.Ready, "/readyz")
+
     def openapi(self) -> dict[str, Any]:
         """The API's own description."""
         return self._get(dict[str, Any], "/v1/openapi.json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -66,7 +67,12 @@ def _scheduler(outside: Outside) -> dict[str, Any]:
 
 
 def _schedule(outside: Outside, who: Principal, now: datetime) -> Finding:
-    last = _scheduler(outside)["last_tick_at"]
+    return schedule_of(_scheduler(outside), now)
+
+
+def schedule_of(state: Mapping[str, Any], now: datetime) -> Finding:
+    """How the schedule does, by what its ticks wrote down."""
+    last = state["last_tick_at"]
     if last is None:
         return Finding("warning", "The schedule has not ticked yet.", {"last_tick_at": None})
     facts = {"last_tick_at": last.isoformat()}
@@ -76,7 +82,11 @@ def _schedule(outside: Outside, who: Principal, now: datetime) -> Finding:
 
 
 def _queue(outside: Outside, who: Principal, now: datetime) -> Finding:
-    state = _scheduler(outside)
+    return queue_of(_scheduler(outside))
+
+
+def queue_of(state: Mapping[str, Any]) -> Finding:
+    """Whether the last tick reached the queue. The API has no business with it, and no right to it."""
     facts = {"depth": state["queue_depth"]}
     if state["measured_at"] is None:
         return Finding("warning", "No tick has looked at the queue yet.", facts)

@@ -30,9 +30,11 @@ def client(url: str, acme: Tenant) -> Client:
     return Client(url, acme.api_token, acme.admin_token)
 
 
-def test_the_open_routes_need_no_token(url: str) -> None:
+def test_the_open_routes_need_no_token(url: str, live: Deployment) -> None:
     stranger = Client(f"{url}/")
-    assert stranger.healthz() == {"status": "ok"}
+    assert stranger.healthz() == stranger.livez() == {"status": "ok"}
+    work_off(live)
+    assert {check["name"] for check in stranger.readyz()["checks"]} == {"database", "schema", "queue", "schedule"}
     assert stranger.openapi()["openapi"].startswith("3.")
     with pytest.raises(ApiProblem) as raised:
         stranger.show_status()

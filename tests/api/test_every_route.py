@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 import pytest
 
 from chalicelib.api.resource import Route
-from chalicelib.services import tokens
+from chalicelib.services import scheduling, tokens
 from tests.api import contract, tables
 from tests.api.furniture import furnish
 from tests.tenants import Answer, Deployment, Tenant
@@ -41,6 +42,12 @@ def furnished(shared: Deployment) -> Furnished:
     with tables.superuser(shared) as connection:
         connection.execute("update api_tokens set revoked_at = now() where tenant_id = %s", (revoked.id,))
     return Furnished(ours, furnish(ours), theirs, furnish(theirs), revoked)
+
+
+@pytest.fixture(autouse=True)
+def _ticked(shared: Deployment) -> None:
+    """The minute's tick has just been, without which ``/readyz`` says 503."""
+    scheduling.tick(shared.worker, now=datetime.now(UTC))
 
 
 def ask(route: Route, deployment: Deployment, headers: dict[str, str], ids: dict[str, UUID] | None = None) -> Answer:

@@ -1,6 +1,11 @@
 -- name: version
 select current_setting('server_version')
 
+-- name: readiness
+select s.last_tick_at, s.queue_depth, s.measured_at,
+       array(select m.checksum from schema_migrations m) as applied
+  from (values (1)) one left join scheduler_state s on true
+
 -- name: clock
 select clock_timestamp()
 
