@@ -51,23 +51,27 @@ _FRAMEWORK_CODES = {
 
 
 def response_of(error: Exception) -> Response:
-    """The answer to ``error``. What is no Problem is logged and told to the caller as a bare 500 or 503."""
-    if isinstance(error, Problem):
-        problem = error
-    elif isinstance(error, psycopg.OperationalError):
-        log_unexpected("the database did not serve", error)
-        problem = Unavailable("the database did not answer in time", headers={"Retry-After": "1"})
-    elif isinstance(error, KeysUnusable):
-        log_unexpected("no keys to sign with", error)
-        problem = Unavailable("the service has no keys to sign with")
-    else:
-        log_unexpected("unexpected error", error)
-        problem = Problem("something went wrong on our side")
+    """The answer to ``error``."""
+    problem = told(error)
     return Response(
         body=json.dumps(document(problem)),
         status_code=problem.status,
         headers={"Content-Type": CONTENT_TYPE, **problem.headers},
     )
+
+
+def told(error: Exception) -> Problem:
+    """What the caller is told of ``error``. What is no Problem is logged, and told as a bare 500 or 503."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, psycopg.OperationalError):
+        log_unexpected("the database did not serve", error)
+        return Unavailable("the database did not answer in time", headers={"Retry-After": "1"})
+    if isinstance(error, KeysUnusable):
+        log_unexpected("no keys to sign with", error)
+        return Unavailable("the service has no keys to sign with")
+    log_unexpected("unexpected error", error)
+    return Problem("something went wrong on our side")
 
 
 def document(problem: Problem) -> dict[str, Any]:

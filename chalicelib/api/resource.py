@@ -169,9 +169,14 @@ def _serve(route: Route, request: Any, path: Mapping[str, str], correlation_id: 
     now = datetime.now(UTC)
     outside = bootstrap.outside()
     who = _principal(outside, route, request.headers)
+    require_enabled(outside, route, who)
+    return respond(route, request, path, correlation_id, outside=outside, who=who, now=now)
+
+
+def require_enabled(outside: Outside, route: Route, who: Principal | None) -> None:
+    """Raises Conflict ``kb_disabled`` where the knowledge base is off for the caller, and the route with it."""
     if who is not None and not route.while_disabled and not (outside.settings.enable_kb and who.tenant_enabled):
         raise Conflict("the knowledge base is switched off", code="kb_disabled")
-    return respond(route, request, path, correlation_id, outside=outside, who=who, now=now)
 
 
 def respond(
@@ -185,21 +190,36 @@ def respond(
     now: datetime,
 ) -> Response:
     """Check the request, hand it to the route's handler, and send what it answers. ``who`` has been let in."""
-    call: Call[Any, Any] = Call(
+    call = check(route, request, path, correlation_id, outside=outside, who=who, now=now, body=_body(route, request))
+    with outside.tracer.span(f"{route.method} {route.path}"):
+        answer = route.handler(call)
+    content = answer.body.model_dump(mode="json") if isinstance(answer.body, BaseModel) else answer.body
+    return Response(body=content, status_code=answer.status, headers=dict(answer.headers))
+
+
+def check(
+    route: Route,
+    request: Any,
+    path: Mapping[str, str],
+    correlation_id: str,
+    *,
+    outside: Outside,
+    who: Any,
+    now: datetime,
+    body: Any,
+) -> Call[Any, Any]:
+    """The request as its handler gets it. Raises Invalid for the first id, field or parameter that breaks a rule."""
+    return Call(
         outside=outside,
         who=cast(Principal, who),
         now=now,
         correlation_id=correlation_id,
         ids={name: _uuid(name, path[name]) for name in re.findall(r"{(\w+_id)}", route.path)},
-        body=_checked(route.body, _body(route, request)),
+        body=_checked(route.body, body),
         query=_checked(route.query, _parameters(request)),
         if_match=request.headers.get("if-match"),
         words={name: path[name] for name in re.findall(r"{(\w+)}", route.path) if not name.endswith("_id")},
     )
-    with outside.tracer.span(f"{route.method} {route.path}"):
-        answer = route.handler(call)
-    content = answer.body.model_dump(mode="json") if isinstance(answer.body, BaseModel) else answer.body
-    return Response(body=content, status_code=answer.status, headers=dict(answer.headers))
 
 
 def _principal(outside: Outside, route: Route, headers: Mapping[str, str]) -> Principal | None:
