@@ -53,9 +53,15 @@ def _judge(text: str, name: Name, given: Given) -> Finding | None:
         kind = "" if is_placeholder(password) else "basic_auth"
     elif name.sort is Sort.ENCODED:
         kind = ""
+    elif "aws" in name.words and _AWS_SECRET.fullmatch(secret) and _is_mixed(secret) and not is_placeholder(secret):
+        kind = "aws_secret_key"  # one in 64 begins like a path
     else:
         kind = _token_kind(name, secret) if is_token(secret, quoted=value.quoted, uuids=_owns_uuids(name)) else ""
     return Finding(kind, value.start, value.end) if kind else None
+
+
+def _is_mixed(secret: str) -> bool:
+    return all(any(map(test, secret)) for test in (str.isupper, str.islower, str.isdigit))
 
 
 def _is_password(text: str, name: Name, given: Given, secret: str) -> bool:
