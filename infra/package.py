@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chalicelib.settings import VARIABLES
-from infra import gateway_responses
+from chalicelib.settings import VARIABLES, Variable
+from infra import alarms, dashboard, gateway_responses, tags
 
 ROOT = Path(__file__).resolve().parent.parent
 INFRA = Path(__file__).resolve().parent
 
-WIRED = {"DATABASE_URL", "LARDER_QUEUE_URL", "LARDER_MODEL_DIR"}
+WIRED = {"DATABASE_URL", "LARDER_QUEUE_URL", "LARDER_MODEL_DIR", "LARDER_SERVICE"}
 """Environment variables that the template itself fills in, a function at a time."""
 
 
@@ -66,6 +66,7 @@ def package(out: Path, app: Path = ROOT) -> Package:
         )
     if run.returncode:
         raise PackageError(run.stdout + run.stderr)
+    tags.write(out / "sam.json")
     return Package(out / "sam.json", out / "deployment.zip")
 
 
@@ -77,18 +78,16 @@ def parameter_name(variable: str) -> str:
 def settings_parameters() -> dict[str, Any]:
     """The part of the template that hands every documented setting to every function."""
     return {
-        "Parameters": {
-            parameter_name(variable.name): {
-                "Type": "String",
-                "Default": variable.default or "",
-                "Description": variable.help,
-            }
-            for variable in SETTINGS.values()
-        },
+        "Parameters": {parameter_name(variable.name): _parameter(variable) for variable in SETTINGS.values()},
         "Globals": {
             "Function": {"Environment": {"Variables": {name: {"Ref": parameter_name(name)} for name in SETTINGS}}}
         },
     }
+
+
+def _parameter(variable: Variable) -> dict[str, Any]:
+    allowed = {"AllowedValues": list(variable.choices)} if variable.choices else {}
+    return {"Type": "String", "Default": variable.default or "", "Description": variable.help, **allowed}
 
 
 def _stage(app: Path, scratch: Path) -> Path:
@@ -110,7 +109,8 @@ def _merge_template() -> dict[str, Any]:
     then fails on MaximumConcurrency.
     """
     written = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(INFRA.glob("*.merge.json"))]
-    parts = [*written, settings_parameters(), gateway_responses.template(), _artefacts()]
+    made = [gateway_responses.template(), alarms.template(), dashboard.template()]
+    parts = [*written, settings_parameters(), *made, _artefacts()]
     merged: dict[str, Any] = functools.reduce(_deep_merge, parts)
     return merged
 
@@ -123,15 +123,16 @@ def _deep_merge(below: Any, above: Any) -> Any:
 
 
 def _artefacts() -> dict[str, Any]:
-    """Each function's code, interpreter and processor as parameters: Chalice writes this machine's."""
+    """Each function's code, interpreter, processor and tracing as parameters: Chalice writes fixed ones."""
     function = {
         "Properties": {
             "CodeUri": {"Bucket": {"Ref": "ArtefactBucket"}, "Key": {"Ref": "CodeKey"}},
             "Runtime": {"Ref": "PythonRuntime"},
             "Architectures": [{"Ref": "Architecture"}],
+            "Tracing": {"Fn::If": ["IsTraced", "Active", "PassThrough"]},
         }
     }
-    return {"Resources": dict.fromkeys(("APIHandler", "Tick", "Worker", "Ops"), function)}
+    return {"Resources": dict.fromkeys(alarms.FUNCTIONS, function)}
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from infra import local, signing_keys
 from infra.deploy import deploy, destroy
-from infra.package import Package
+from infra.package import ROOT, Package, package
 from infra.stack import DeployError
 from tests.e2e.cloud import PrivateCloud, private_cloud
 from tests.e2e.site import Site
@@ -27,6 +28,18 @@ def again(cloud: PrivateCloud, **parameters: str) -> list[str]:
 def environment(cloud: PrivateCloud, function: str) -> dict[str, Any]:
     found = cloud.client("lambda").get_function_configuration(FunctionName=cloud.outputs[f"{function}Name"])
     return dict(found["Environment"]["Variables"])
+
+
+def keep(cloud: PrivateCloud, role: str) -> str:
+    """Put the URL of a role of the database into the stack's secret for it; the secret's ARN."""
+    made = cloud.cloud.account.secrets().create_secret(
+        Name=f"larder-local/database/{role}", SecretString=cloud.cloud.database_url(f"larder_{role}")
+    )
+    return made["ARN"]
+
+
+def alarms(cloud: PrivateCloud) -> list[dict[str, Any]]:
+    return list(cloud.client("cloudwatch").describe_alarms(MaxRecords=100)["MetricAlarms"])
 
 
 def test_a_stack_is_updated_in_place_and_can_be_taken_away(tmp_path: Path, site: Site) -> None:
@@ -61,9 +74,57 @@ def test_a_stack_is_updated_in_place_and_can_be_taken_away(tmp_path: Path, site:
         (hit,) = tenant.post("/v1/kb/search", {"query": "how long do plums keep"}).json()["hits"]
         assert hit["proof"]["key_id"] == "1"
 
+        # The database's URLs are secrets too, and no longer in any function's environment.
+        again(cloud, **{f"{name.capitalize()}DatabaseUrl": keep(cloud, name) for name in ("app", "worker", "owner")})
+        for function in ("APIHandler", "Tick", "Worker", "Ops"):
+            assert environment(cloud, function)["DATABASE_URL"].startswith("arn:aws:secretsmanager:")
+        cloud.learn(cloud.tenant("by secret"), site.publish("/pears", "Pears are picked before they are ripe."))
+
+        again(cloud, LarderTracing="true", AlarmTopicArn="arn:aws:sns:us-east-1:000000000000:night-shift")
+        worker = cloud.client("lambda").get_function_configuration(FunctionName=cloud.outputs["WorkerName"])
+        assert worker["TracingConfig"] == {"Mode": "Active"}
+        (missed,) = [a for a in alarms(cloud) if a["MetricName"] == "TicksDone"]
+        assert missed["AlarmActions"] == ["arn:aws:sns:us-east-1:000000000000:night-shift"]
+        assert missed["ActionsEnabled"] is False, "its schedule is off here"
+        cloud.learn(cloud.tenant("traced"), site.publish("/figs", "Figs are dried on straw."))
+
         account, said = cloud.cloud.account, list[str]()
         destroy(local.STAGE, account, said.append)
         assert cloud.client("lambda").list_functions()["Functions"] == []
         assert cloud.client("sqs").list_queues().get("QueueUrls", []) == []
+        assert alarms(cloud) == []
         destroy(local.STAGE, account, said.append)
         assert said[-1] == "there is no stack larder-local"
+
+
+def test_an_upgrade_brings_the_schema_before_the_code_that_needs_it(tmp_path: Path) -> None:
+    app = tmp_path / "app"
+    shutil.copytree(ROOT / "chalicelib", app / "chalicelib")
+    shutil.copy(ROOT / "app.py", app)
+    migrations = app / "chalicelib" / "storage" / "migrations"
+    number = len(list(migrations.glob("*.sql"))) + 1
+    with private_cloud(tmp_path / "cloud", tick=False) as cloud:
+        migration = migrations / f"{number:04}_shelf.sql"
+        migration.write_text("create table shelves (id integer primary key);")
+        said: list[str] = []
+        newer = package(tmp_path / "newer", app)
+        layer = Path(cloud.cloud.folder) / "layer.zip"
+        deploy(local.STAGE, newer, layer, {}, cloud.cloud.account, said.append)
+        migrated = said.index(f"  {migration.stem}")
+        assert migrated < next(place for place, line in enumerate(said) if line.startswith("larder-local UPDATE"))
+        with cloud.connect() as connection:
+            assert connection.execute("select count(*) from shelves").fetchone() == (0,)
+
+        (migrations / f"{number + 1:04}_broken.sql").write_text("create table shelves (id integer primary key);")
+        before = environment(cloud, "Worker")
+        with pytest.raises(DeployError, match="shelves"):
+            deploy(
+                local.STAGE,
+                package(tmp_path / "broken", app),
+                layer,
+                {"KbRespectRobots": "true"},
+                cloud.cloud.account,
+                said.append,
+            )
+        assert environment(cloud, "Worker") == before, "a failed migration leaves the stack alone"
+        assert cloud.tenant().get("/v1/kb/status").status_code == 200

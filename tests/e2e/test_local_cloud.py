@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 import requests
 
+from infra.alarms import ALARMS
 from infra.gateway_responses import PROBLEMS
+from tests import emf
 from tests.e2e.cloud import PrivateCloud, until
 from tests.e2e.site import Site
 
@@ -21,6 +26,15 @@ ALLOWED = {
 def test_the_api_answers_through_the_gateway(cloud: PrivateCloud) -> None:
     answer = requests.get(f"{cloud.url}/healthz", timeout=60)
     assert (answer.status_code, answer.json()["status"]) == (200, "ok")
+
+
+def test_it_is_ready_once_the_schedule_has_ticked(cloud: PrivateCloud) -> None:
+    assert requests.get(f"{cloud.url}/livez", timeout=60).status_code == 200
+    before = requests.get(f"{cloud.url}/readyz", timeout=60)
+    assert (before.status_code, before.json()["code"]) == (503, "not_ready")
+    cloud.tick()
+    after = requests.get(f"{cloud.url}/readyz", timeout=60)
+    assert (after.status_code, {check["status"] for check in after.json()["checks"]}) == (200, {"ok"})
 
 
 @pytest.mark.parametrize(("method", "path"), [("GET", "/no/such/path"), ("DELETE", "/healthz"), ("GET", "/")])
@@ -50,6 +64,52 @@ def test_a_page_travels_from_source_through_tick_queue_and_worker_into_search(cl
     assert [path for path, _ in site.requests] == ["/handbook"]
 
 
+def test_one_request_is_followed_by_its_id_to_the_worker_and_into_the_record(cloud: PrivateCloud, site: Site) -> None:
+    tenant = cloud.tenant()
+    source = tenant.post("/v1/kb/sources", {"uri": site.publish("/quinces", "Quinces keep until spring.")}).json()
+    asked = tenant.post(f"/v1/kb/sources/{source['id']}/queue", {"when": "now"})
+    cloud.tick()
+    until(lambda: tenant.get(f"/v1/kb/sources/{source['id']}").json()["current_version"], what="a version")
+    correlation_id = asked.headers["X-Correlation-Id"]
+    for function, message in (("APIHandler", "served"), ("Worker", "refreshed")):
+        lines = until(lambda name=function: logged(cloud, name, correlation_id), what=f"a line of {function}")
+        assert [line["message"] for line in lines] == [message]
+    found = tenant.post("/v1/kb/search", {"query": "how long do quinces keep"})
+    record = tenant.get("/v1/memory/firewall/evaluations").json()["items"]
+    assert {one["trace_id"] for one in record} == {found.headers["X-Correlation-Id"]}
+
+
+def logged(cloud: PrivateCloud, function: str, correlation_id: str) -> list[dict[str, Any]]:
+    """Lines of a function's log that bear the id."""
+    lines = [json.loads(line) for line in cloud.log(function).splitlines() if line.startswith('{"level"')]
+    return [line for line in lines if line.get("correlation_id") == correlation_id]
+
+
+def test_metrics_go_out_under_the_stacks_name(cloud: PrivateCloud, site: Site) -> None:
+    cloud.learn(cloud.tenant(), site.publish("/medlars", "Medlars are eaten when they are soft."))
+    worker = until(lambda: [p for p in emf.read(cloud.log("Worker")) if p.name == "FetchTime"], what="a metric")
+    ticked = [point for point in emf.read(cloud.log("Tick")) if point.name == "EventsDispatched"]
+    for point in (*worker, *ticked):
+        assert (point.namespace, point.dimensions) == ("Larder", {("service", "larder-local")})
+    assert sum(point.value for point in ticked) >= 1
+
+
+def test_alarms_watch_what_is_there_and_the_dashboard_shows_it(cloud: PrivateCloud) -> None:
+    watching = cloud.client("cloudwatch")
+    alarms = {alarm["AlarmArn"]: alarm for alarm in watching.describe_alarms(MaxRecords=100)["MetricAlarms"]}
+    assert len(alarms) == len(ALARMS)
+    there = {cloud.outputs[f"{function}Name"] for function in ALLOWED}
+    there |= {cloud.outputs[f"{queue}Url"].rpartition("/")[2] for queue in ("RefreshQueue", "RefreshDeadLetters")}
+    (api,) = cloud.client("apigateway").get_rest_apis()["items"]
+    there |= {"larder-local", api["name"], cloud.outputs["APIStage"]}
+    for alarm in alarms.values():
+        assert {dimension["Value"] for dimension in alarm["Dimensions"]} <= there, alarm["AlarmName"]
+    body = watching.get_dashboard(DashboardName="larder-local")["DashboardBody"]
+    assert "${" not in body
+    widgets = json.loads(body)["widgets"]
+    assert set(widgets[0]["properties"]["alarms"]) == set(alarms)
+
+
 def test_a_message_that_is_no_event_fails_alone_and_stays_for_redelivery(cloud: PrivateCloud) -> None:
     cloud.cloud.account.sqs().send_message(QueueUrl=cloud.outputs["RefreshQueueUrl"], MessageBody="no event id")
     until(lambda: "a message failed" in cloud.log("Worker"), what="the worker's log")
@@ -76,7 +136,7 @@ def test_a_function_may_do_what_it_needs_and_nothing_more(cloud: PrivateCloud, f
 
 
 @pytest.mark.parametrize("function", list(ALLOWED))
-def test_a_function_reads_its_own_stacks_keys_if_it_signs_and_no_other_secret(
+def test_a_function_reads_its_own_stacks_keys_if_it_signs_its_own_database_and_no_other_secret(
     cloud: PrivateCloud, function: str
 ) -> None:
     role = cloud.client("lambda").get_function_configuration(FunctionName=cloud.outputs[f"{function}Name"])["Role"]
@@ -84,6 +144,12 @@ def test_a_function_reads_its_own_stacks_keys_if_it_signs_and_no_other_secret(
     secrets = "arn:aws:secretsmanager:us-east-1:000000000000:secret:"
     signs = function != "Worker"
     assert allowed(cloud, role, f"{secrets}larder-local/keys-AbCdEf", *actions) == ({actions[0]} if signs else set())
+    for database in ("app", "worker", "owner"):
+        own = database == {"APIHandler": "app", "Ops": "owner"}.get(function, "worker")
+        url = f"{secrets}larder-local/database/{database}-AbCdEf"
+        assert allowed(cloud, role, url, *actions) == ({actions[0]} if own else set())
+        parameter = f"arn:aws:ssm:us-east-1:000000000000:parameter/larder-local/database/{database}"
+        assert allowed(cloud, role, parameter, "ssm:GetParameter") == ({"ssm:GetParameter"} if own else set())
     assert allowed(cloud, role, f"{secrets}larder-prod/keys-AbCdEf", *actions) == set()
 
 

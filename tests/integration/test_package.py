@@ -6,6 +6,7 @@ import ast
 import json
 import re
 import shutil
+import subprocess
 import sys
 import zipfile
 from importlib.metadata import packages_distributions
@@ -59,8 +60,10 @@ def test_every_reference_leads_to_something_that_is_there(template: dict[str, An
         assert name in there or name.startswith("AWS::"), name
     for name in re.findall(r'"Fn::GetAtt": \["([^"]+)"', json.dumps(template)):
         assert name in there, name
-    for name in re.findall(r'"Condition": "([^"]+)"', json.dumps(template)):
+    for name in re.findall(r'"(?:Condition": |Fn::If": \[)"([^"]+)"', json.dumps(template)):
         assert name in template["Conditions"], name
+    for name in re.findall(r"\$\{(\w+)(?:\.\w+)?\}", json.dumps(template)):
+        assert name in there | {"RestAPIId"}, name  # one that its Fn::Sub explains itself
 
 
 def test_every_resource_has_a_type(template: dict[str, Any]) -> None:
@@ -73,16 +76,100 @@ def test_each_function_has_a_role_of_its_own(template: dict[str, Any]) -> None:
     assert set(roles.values()) == of_type(template, "AWS::IAM::Role")
 
 
+def statements(template: dict[str, Any], role: str) -> list[dict[str, Any]]:
+    """What a role's policy says, in every condition."""
+    (policy,) = properties(template, role)["Policies"]
+    return [entry["Fn::If"][1] if "Fn::If" in entry else entry for entry in policy["PolicyDocument"]["Statement"]]
+
+
 def test_no_policy_allows_everything(template: dict[str, Any]) -> None:
     for role in of_type(template, "AWS::IAM::Role"):
-        (policy,) = properties(template, role)["Policies"]
-        for entry in policy["PolicyDocument"]["Statement"]:
-            statement = entry["Fn::If"][1] if "Fn::If" in entry else entry
+        for statement in statements(template, role):
             actions = statement["Action"]
             assert all(not action.endswith(":*") and action != "*" for action in actions), (role, statement)
             # tracing and network interfaces know no resources (AWS service authorization reference)
             if statement.get("Resource") == "*":
                 assert {action.split(":")[0] for action in actions} <= {"xray", "ec2"}, (role, statement)
+
+
+def test_why_a_policy_names_no_resource_is_documented(template: dict[str, Any]) -> None:
+    page = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
+    for role in of_type(template, "AWS::IAM::Role"):
+        for statement in statements(template, role):
+            if statement.get("Resource") == "*":
+                assert f"`{statement['Sid']}`" in page, (role, statement["Sid"])
+
+
+def test_a_function_writes_its_own_log_and_reads_its_own_secrets_alone(template: dict[str, Any]) -> None:
+    own = {
+        "ApiHandlerRole": ("APIHandler", "app", True),
+        "TickRole": ("Tick", "worker", True),
+        "WorkerRole": ("Worker", "worker", False),
+        "OpsRole": ("Ops", "owner", True),
+    }
+    for role, (function, database, signs) in own.items():
+        said = {statement["Sid"]: statement for statement in statements(template, role)}
+        resources = {sid: one["Resource"]["Fn::Sub"] for sid, one in said.items() if "Fn::Sub" in one["Resource"]}
+        assert resources["WriteItsLogs"].endswith(f":log-group:/aws/lambda/${{AWS::StackName}}-{function}-*")
+        assert resources["ReadItsDatabaseSecret"].endswith(f":secret:${{AWS::StackName}}/database/{database}-*")
+        assert resources["ReadItsDatabaseParameter"].endswith(f":parameter/${{AWS::StackName}}/database/{database}")
+        assert ("ReadItsKeys" in said) == signs
+        # Lambda makes the network interfaces; the code that runs as this role may not (Lambda Developer Guide).
+        assert said["LeaveTheVpcToLambda"]["Effect"] == "Deny"
+        assert said["LeaveTheVpcToLambda"]["Action"] == said["ReachTheVpc"]["Action"]
+
+
+def test_traces_are_sent_only_if_asked_for(template: dict[str, Any]) -> None:
+    assert template["Parameters"]["LarderTracing"]["Default"] == "false"
+    for name in FUNCTIONS:
+        assert properties(template, name)["Tracing"] == {"Fn::If": ["IsTraced", "Active", "PassThrough"]}
+    assert properties(template, "RestAPI")["TracingEnabled"] == {"Fn::If": ["IsTraced", True, False]}
+    for role in of_type(template, "AWS::IAM::Role"):
+        (policy,) = properties(template, role)["Policies"]
+        conditions = {
+            entry["Fn::If"][1]["Sid"]: entry["Fn::If"][0]
+            for entry in policy["PolicyDocument"]["Statement"]
+            if "Fn::If" in entry
+        }
+        assert conditions == {
+            "Trace": "IsTraced",
+            "ReachTheVpc": "HasVpc",
+            "LeaveTheVpcToLambda": "HasVpc",
+            "DecryptThem": "HasSecretsKey",
+        }
+
+
+def test_everything_that_can_have_tags_has_them(template: dict[str, Any]) -> None:
+    wanted = {"application": "larder", "stack": {"Ref": "AWS::StackName"}}
+    without = {"AWS::ApiGateway::GatewayResponse", "AWS::CloudWatch::Dashboard", "AWS::Lambda::Permission"}
+    without |= {"AWS::Serverless::LayerVersion"}
+    for name, resource in template["Resources"].items():
+        if resource["Type"] in without:
+            continue
+        found = resource["Properties"]["Tags"]
+        tags = found if isinstance(found, dict) else {tag["Key"]: tag["Value"] for tag in found}
+        assert tags.items() >= wanted.items(), name
+
+
+def test_the_metrics_bear_the_name_that_alarms_and_dashboard_look_for(template: dict[str, Any]) -> None:
+    stack = {"Ref": "AWS::StackName"}
+    assert template["Globals"]["Function"]["Environment"]["Variables"]["LARDER_SERVICE"] == stack
+    assert properties(template, "RestAPI")["DefinitionBody"]["info"]["title"] == stack
+    assert properties(template, "RestAPI")["StageName"] == "api"
+
+
+@pytest.mark.parametrize("architecture", ["x86_64", "arm64"])
+def test_cfn_lint_finds_nothing(template: dict[str, Any], architecture: str, tmp_path: Path) -> None:
+    parameters = template["Parameters"]
+    wanted = {**parameters["Architecture"], "Default": architecture}
+    linted = tmp_path / "template.json"
+    linted.write_text(json.dumps({**template, "Parameters": {**parameters, "Architecture": wanted}}))
+    lint = [str(Path(sys.executable).with_name("cfn-lint")), "--non-zero-exit-code", "informational", "-t", str(linted)]
+    run = subprocess.run(lint, capture_output=True, text=True, timeout=300, check=False)
+    assert (run.returncode, run.stdout) == (0, ""), run.stdout + run.stderr
+    broken = {**template["Resources"], "Tick": {**template["Resources"]["Tick"], "Propertiez": {}}}
+    linted.write_text(json.dumps({**template, "Resources": broken}))
+    assert subprocess.run(lint, capture_output=True, timeout=300, check=False).returncode != 0, "it lints at all"
 
 
 def test_each_function_gets_the_database_by_a_parameter_that_is_never_echoed(template: dict[str, Any]) -> None:
@@ -105,7 +192,10 @@ def test_every_documented_setting_reaches_the_functions_with_its_default_and_its
         assert variable.name in shared or any(variable.name in variables for variables in own)
         if variable.name not in WIRED:
             parameter = template["Parameters"][parameter_name(variable.name)]
-            assert parameter == {"Type": "String", "Default": variable.default or "", "Description": variable.help}
+            told = {"Type": "String", "Default": variable.default or "", "Description": variable.help}
+            allowed = {"AllowedValues": list(variable.choices)} if variable.choices else {}
+            assert parameter == told | allowed
+            assert not variable.choices or variable.default in variable.choices
 
 
 def test_private_networks_are_closed_unless_asked_for(template: dict[str, Any]) -> None:
