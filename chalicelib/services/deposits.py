@@ -103,7 +103,8 @@ def deposit(
         if screening.outcome == "admit":
             return keep(outside, tx, who, offered, screening, patch, correlation_id, now), allowance
         if screening.outcome == "quarantine":
-            held = hold(tx, who.tenant_id, None, offered.deposit, screening, offered.title, offered.policy, now)
+            title, policy = offered.title, offered.policy
+            held = hold(tx, who.tenant_id, None, offered.deposit, screening, title, policy, now, correlation_id)
             return Deposited(None, None, len(screening.findings), held, screening.gate), allowance
         raise Invalid(
             f"nothing was saved: {screening.reason.replace('_', ' ')}",
@@ -127,6 +128,7 @@ def hold(
     title: str | None,
     policy: Mapping[str, Any],
     now: datetime,
+    correlation_id: str | None = None,
 ) -> UUID:
     """Keep a stopped text, redacted, for a person to see."""
     held: UUID = tx.value(
@@ -141,7 +143,7 @@ def hold(
         policy=Jsonb(dict(policy)),
         now=now,
     )
-    log(tx, tenant_id, deposit, "quarantine", screening, source_id, now)
+    log(tx, tenant_id, deposit, "quarantine", screening, source_id, now, correlation_id)
     return held
 
 
@@ -153,8 +155,9 @@ def log(
     screening: Screening,
     source_id: UUID | None,
     now: datetime,
+    correlation_id: str | None = None,
 ) -> None:
-    """One row of the ingest log."""
+    """One row of the ingest log. ``correlation_id``: of the request that brought the text, or approved to fetch it."""
     tx.run(
         "memory.log",
         tenant_id=tenant_id,
@@ -165,6 +168,7 @@ def log(
         redactions=len(screening.findings),
         source_id=source_id,
         now=now,
+        correlation_id=correlation_id,
     )
 
 
@@ -183,9 +187,9 @@ def keep(
     origin = originate(_ORIGIN[offered.deposit], producer=who.operator_name or "")
     source = _source(tx, who, offered.deposit, title, policy_patch.stamp(str(who.tenant_id), origin, patch), now)
     event = publish(tx, source, screening, title, offered.invisible_removed, correlation_id, now)
-    log(tx, who.tenant_id, offered.deposit, "admit", screening, source.id, now)
+    log(tx, who.tenant_id, offered.deposit, "admit", screening, source.id, now, correlation_id)
     if outside.settings.allow_unscanned:
-        log(tx, who.tenant_id, offered.deposit, "admit_unscanned", screening, source.id, now)
+        log(tx, who.tenant_id, offered.deposit, "admit_unscanned", screening, source.id, now, correlation_id)
     return Deposited(source, event, len(screening.findings))
 
 

@@ -121,7 +121,8 @@ def _hold(tx: Transaction, job: Job, doubtful: Doubtful, now: datetime) -> str:
 
 def _quarantine(tx: Transaction, job: Job, denied: Denied, now: datetime) -> str:
     """The old version stays; the text waits, redacted, for a person to release or drop it."""
-    deposits.hold(tx, job.source.tenant_id, job.source.id, Deposit.PAGE, denied.screening, denied.title, {}, now)
+    source, said = job.source, denied.screening
+    deposits.hold(tx, source.tenant_id, source.id, Deposit.PAGE, said, denied.title, {}, now, job.event.correlation_id)
     _record_attempt(tx, job, Outcome.QUARANTINED, "the page holds what a deny pattern keeps out", now)
     _close(tx, job, "failed", Outcome.QUARANTINED, "the page holds what a deny pattern keeps out", now)
     return Outcome.QUARANTINED

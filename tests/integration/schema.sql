@@ -777,7 +777,8 @@ CREATE TABLE public.ingest_log (
     gate text,
     reason text DEFAULT ''::text NOT NULL,
     redactions integer DEFAULT 0 NOT NULL,
-    source_id uuid
+    source_id uuid,
+    correlation_id text
 );
 ALTER TABLE ONLY public.ingest_log FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.ingest_log OWNER TO larder_owner;

@@ -362,7 +362,8 @@ create table ingest_log (
   gate text,
   reason text not null default '',
   redactions integer not null default 0,
-  source_id uuid
+  source_id uuid,
+  correlation_id text                           -- of the request that brought the text, or approved to fetch it
 );
 create index ingest_log_page on ingest_log (tenant_id, at, id);
 

@@ -29,8 +29,9 @@ update quarantine set state = %(state)s, decided_at = %(now)s, decided_by = %(de
 select gate, count(*) as held from quarantine where tenant_id = %(tenant_id)s and state = 'held' group by gate
 
 -- name: log
-insert into ingest_log (tenant_id, at, deposit, outcome, gate, reason, redactions, source_id)
-values (%(tenant_id)s, %(now)s, %(deposit)s, %(outcome)s, %(gate)s, %(reason)s, %(redactions)s, %(source_id)s)
+insert into ingest_log (tenant_id, at, deposit, outcome, gate, reason, redactions, source_id, correlation_id)
+values (%(tenant_id)s, %(now)s, %(deposit)s, %(outcome)s, %(gate)s, %(reason)s, %(redactions)s, %(source_id)s,
+        %(correlation_id)s)
 
 -- name: log_page
 select * from ingest_log
