@@ -77,6 +77,23 @@ def authenticate(database: Database, bearer: str | None, admin: str | None, *, a
         if admin_needed:
             raise Forbidden("this needs the X-Admin-Token of the same tenant", code="admin_token_required")
         operator = {}
+    return _principal(api, operator)
+
+
+def resume(database: Database, token_id: UUID, admin_token_id: UUID) -> Principal:
+    """The principal behind two tokens that were shown before, by their ids; a token that was revoked since ends it.
+
+    Raises Unauthorized.
+    """
+    with database.transaction() as tx:
+        api = tx.row("tokens.find_by_id", id=token_id)
+        operator = tx.row("tokens.find_by_id", id=admin_token_id)
+    if api is None or operator is None:
+        raise Unauthorized("one of the tokens no longer counts")
+    return _principal(api, operator)
+
+
+def _principal(api: dict[str, Any], operator: dict[str, Any]) -> Principal:
     return Principal(
         tenant_id=api["tenant_id"],
         token_id=api["token_id"],

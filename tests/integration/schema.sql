@@ -257,6 +257,23 @@ CREATE TABLE public.api_tokens (
 );
 ALTER TABLE ONLY public.api_tokens FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.api_tokens OWNER TO larder_owner;
+CREATE FUNCTION public.find_token_by_id_v1(p_id uuid) RETURNS TABLE(token_id uuid, tenant_id uuid, class text, operator_name text, tenant_enabled boolean, roles text[], purposes text[], firewall_mode text)
+    LANGUAGE sql STABLE SECURITY DEFINER ROWS 1
+    SET search_path TO 'pg_catalog', 'public'
+    BEGIN ATOMIC
+ SELECT t.id,
+     t.tenant_id,
+     t.class,
+     t.operator_name,
+     o.enabled,
+     t.roles,
+     t.purposes,
+     o.firewall_mode
+    FROM (public.api_tokens t
+      JOIN public.tenants o ON ((o.id = t.tenant_id)))
+   WHERE ((t.id = find_token_by_id_v1.p_id) AND (t.revoked_at IS NULL));
+END;
+ALTER FUNCTION public.find_token_by_id_v1(p_id uuid) OWNER TO larder_reader;
 CREATE FUNCTION public.find_token_v1(p_hash bytea) RETURNS TABLE(token_id uuid, tenant_id uuid, class text, operator_name text, token_hash bytea, tenant_enabled boolean)
     LANGUAGE sql STABLE SECURITY DEFINER ROWS 1
     SET search_path TO 'pg_catalog', 'public'
@@ -1323,6 +1340,8 @@ GRANT INSERT,DELETE ON TABLE public.api_tokens TO larder_app;
 GRANT SELECT(id) ON TABLE public.api_tokens TO larder_app;
 GRANT SELECT(tenant_id) ON TABLE public.api_tokens TO larder_app;
 GRANT SELECT(class) ON TABLE public.api_tokens TO larder_app;
+REVOKE ALL ON FUNCTION public.find_token_by_id_v1(p_id uuid) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.find_token_by_id_v1(p_id uuid) TO larder_app;
 REVOKE ALL ON FUNCTION public.find_token_v1(p_hash bytea) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.find_token_v1(p_hash bytea) TO larder_app;
 REVOKE ALL ON FUNCTION public.find_token_v2(p_hash bytea) FROM PUBLIC;

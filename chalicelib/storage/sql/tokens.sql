@@ -1,6 +1,9 @@
 -- name: find
 select * from find_token_v2(%(token_hash)s)
 
+-- name: find_by_id
+select * from find_token_by_id_v1(%(id)s)
+
 -- name: insert
 insert into api_tokens (tenant_id, class, label, operator_name, roles, purposes, token_hash, created_at)
 values (%(tenant_id)s, %(class)s, %(label)s, %(operator_name)s, %(roles)s, %(purposes)s, %(token_hash)s, %(now)s)
