@@ -20,7 +20,7 @@ from typing import Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from infra import signing_keys
+from infra import signing_keys, upgrade
 from infra.account import Account
 from infra.artefacts import ArtefactStore
 from infra.package import ROOT, Package, parameter_name
@@ -68,7 +68,7 @@ def deploy(
     account: Account,
     say: Callable[[str], None] = print,
 ) -> Deployment:
-    """Create or update the stack of ``stage``, wait for it, and migrate the database.
+    """Create or update the stack of ``stage`` and wait for it; migrate the database, ahead of an update.
 
     ``parameters`` are the template's; one that is not given keeps the value it had in the stack, or its default.
     Raises DeployError.
@@ -85,6 +85,8 @@ def deploy(
     stack = Stack(account, f"larder-{stage}", say)
     if not (wanted.get(_KEYS) or stack.parameters().get(_KEYS)):
         wanted[_KEYS] = signing_keys.ensure(account, stack.name)
+    if outputs := stack.outputs():
+        upgrade.migrate_ahead(Deployment(account, outputs), stack, wanted, say)
     deployment = Deployment(account, stack.change_to(store.url(template), wanted))
     say("migrating the database")
     for name in deployment.ops("migrate")["applied"]:

@@ -36,6 +36,12 @@ class Stack:
         listed = found.get("Parameters", []) if found else []
         return {parameter["ParameterKey"]: parameter.get("ParameterValue", "") for parameter in listed}
 
+    def outputs(self) -> dict[str, str]:
+        """The outputs now; empty if there is no stack, or none that ever came up."""
+        found = self._describe()
+        listed = found.get("Outputs", []) if found and found["StackStatus"] not in _CREATION_FAILED else []
+        return {output["OutputKey"]: output["OutputValue"] for output in listed}
+
     def change_to(self, template_url: str, parameters: Mapping[str, str]) -> dict[str, str]:
         """Bring the stack to the template and return its outputs."""
         found = self._describe()
@@ -58,9 +64,7 @@ class Stack:
         else:
             self._client.delete_change_set(ChangeSetName=change_set)
             self._say(f"{self.name} is up to date")
-        described = self._describe()
-        assert described is not None
-        return {output["OutputKey"]: output["OutputValue"] for output in described.get("Outputs", [])}
+        return self.outputs()
 
     def delete(self) -> None:
         """Delete the stack if there is one, and wait until it is gone."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from infra import local, signing_keys
+from infra import local, rotate_keys, signing_keys
 from infra.deploy import deploy, destroy
-from infra.package import Package
+from infra.package import ROOT, Package, package
 from infra.stack import DeployError
-from tests.e2e.cloud import PrivateCloud, private_cloud
+from tests.e2e.cloud import PrivateCloud, Tenant, private_cloud
 from tests.e2e.site import Site
 
 
@@ -39,6 +40,11 @@ def keep(cloud: PrivateCloud, role: str) -> str:
 
 def alarms(cloud: PrivateCloud) -> list[dict[str, Any]]:
     return list(cloud.client("cloudwatch").describe_alarms(MaxRecords=100)["MetricAlarms"])
+
+
+def proof(tenant: Tenant) -> dict[str, Any]:
+    (hit,) = tenant.post("/v1/kb/search", {"query": "how long do plums keep"}).json()["hits"]
+    return dict(hit["proof"])
 
 
 def test_a_stack_is_updated_in_place_and_can_be_taken_away(tmp_path: Path, site: Site) -> None:
@@ -73,6 +79,15 @@ def test_a_stack_is_updated_in_place_and_can_be_taken_away(tmp_path: Path, site:
         (hit,) = tenant.post("/v1/kb/search", {"query": "how long do plums keep"}).json()["hits"]
         assert hit["proof"]["key_id"] == "1"
 
+        new = rotate_keys.add(cloud.cloud.account, local.STAGE)
+        assert proof(tenant)["key_id"] == "1"
+        rotate_keys.use(cloud.cloud.account, local.STAGE, new)
+        assert proof(tenant)["key_id"] == new == "2"
+        old = tenant.post("/v1/memory/firewall/proofs/verify", hit["proof"])
+        assert old.json()["valid"], old.text
+        with pytest.raises(DeployError, match="there are 1, 2"):
+            rotate_keys.use(cloud.cloud.account, local.STAGE, "9")
+
         # The database's URLs are secrets too, and no longer in any function's environment.
         again(cloud, **{f"{name.capitalize()}DatabaseUrl": keep(cloud, name) for name in ("app", "worker", "owner")})
         for function in ("APIHandler", "Tick", "Worker", "Ops"):
@@ -94,3 +109,36 @@ def test_a_stack_is_updated_in_place_and_can_be_taken_away(tmp_path: Path, site:
         assert alarms(cloud) == []
         destroy(local.STAGE, account, said.append)
         assert said[-1] == "there is no stack larder-local"
+
+
+def test_an_upgrade_brings_the_schema_before_the_code_that_needs_it(tmp_path: Path) -> None:
+    app = tmp_path / "app"
+    shutil.copytree(ROOT / "chalicelib", app / "chalicelib")
+    shutil.copy(ROOT / "app.py", app)
+    migrations = app / "chalicelib" / "storage" / "migrations"
+    number = len(list(migrations.glob("*.sql"))) + 1
+    with private_cloud(tmp_path / "cloud", tick=False) as cloud:
+        migration = migrations / f"{number:04}_shelf.sql"
+        migration.write_text("create table shelves (id integer primary key);")
+        said: list[str] = []
+        newer = package(tmp_path / "newer", app)
+        layer = Path(cloud.cloud.folder) / "layer.zip"
+        deploy(local.STAGE, newer, layer, {}, cloud.cloud.account, said.append)
+        migrated = said.index(f"  {migration.stem}")
+        assert migrated < next(place for place, line in enumerate(said) if line.startswith("larder-local UPDATE"))
+        with cloud.connect() as connection:
+            assert connection.execute("select count(*) from shelves").fetchone() == (0,)
+
+        (migrations / f"{number + 1:04}_broken.sql").write_text("create table shelves (id integer primary key);")
+        before = environment(cloud, "Worker")
+        with pytest.raises(DeployError, match="shelves"):
+            deploy(
+                local.STAGE,
+                package(tmp_path / "broken", app),
+                layer,
+                {"KbRespectRobots": "true"},
+                cloud.cloud.account,
+                said.append,
+            )
+        assert environment(cloud, "Worker") == before, "a failed migration leaves the stack alone"
+        assert cloud.tenant().get("/v1/kb/status").status_code == 200
