@@ -20,11 +20,12 @@ setup:
 	@$(PYTHON) infra/environments.py
 
 # SET="NAME=VALUE ..." changes settings of the functions: make up SET="KB_ALLOW_PRIVATE_NETWORKS=true"
+# DOCKER=1 takes PostgreSQL and the emulator from infra/compose.yaml, for up and for down.
 up: setup
-	@$(RUN) -m infra.local up $(foreach setting,$(SET),--set $(setting))
+	@$(RUN) -m infra.$(if $(DOCKER),compose,local) up $(foreach setting,$(SET),--set $(setting))
 
 down:
-	@test ! -e .venv/.larder-stamp || $(RUN) -m infra.local down
+	@test ! -e .venv/.larder-stamp || $(RUN) -m infra.$(if $(DOCKER),compose,local) down
 
 status: setup
 	@$(RUN) -m infra.local status

@@ -193,7 +193,8 @@ def _status(state: Path, say: Callable[[str], None]) -> int:
     return 0
 
 
-def _setting(text: str) -> tuple[str, str]:
+def setting(text: str) -> tuple[str, str]:
+    """Read ``NAME=VALUE``, a documented setting. Raises argparse.ArgumentTypeError."""
     name, equals, value = text.partition("=")
     if not equals or name not in SETTINGS:
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE with NAME one of {', '.join(sorted(SETTINGS))}")
@@ -209,7 +210,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m infra.local", description="The whole system on this machine.")
     parser.add_argument("command", choices=("up", "down", "status"))
     parser.add_argument(
-        "--set", metavar="NAME=VALUE", type=_setting, action="append", default=[], help="a setting of the functions"
+        "--set", metavar="NAME=VALUE", type=setting, action="append", default=[], help="a setting of the functions"
     )
     parser.add_argument("--state", type=Path, default=STATE, help="the file that says what runs (%(default)s)")
     parser.add_argument("--packages", type=Path, help="the folder that functions import from, such as a built layer's")
