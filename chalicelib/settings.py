@@ -146,6 +146,15 @@ VARIABLES: Mapping[str, Variable] = {
     "knowledge_cache_rows": Variable(
         "LARDER_KNOWLEDGE_CACHE_ROWS", "1000", _integer(1, 1_000_000), "Answers that may be kept for one tenant."
     ),
+    "search_cache_seconds": Variable(
+        "LARDER_SEARCH_CACHE_SECONDS",
+        "0",
+        _integer(0, 600),
+        "How long it is kept which chunks a search found, for who asked, such as 60. 0: not at all.",
+    ),
+    "search_cache_rows": Variable(
+        "LARDER_SEARCH_CACHE_ROWS", "1000", _integer(1, 1_000_000), "Searches that may be kept for one tenant."
+    ),
     "widget_per_token": Variable(
         "LARDER_WIDGET_PER_TOKEN", "600", _integer(1, 1_000_000), "Requests a minute that one widget may make."
     ),
@@ -213,6 +222,8 @@ class Settings:
     keys: str
     knowledge_cache_seconds: int
     knowledge_cache_rows: int
+    search_cache_seconds: int
+    search_cache_rows: int
     widget_per_token: int
     widget_per_address: int
     queue_url: str

@@ -31,6 +31,10 @@ _VALUES = {
     "jsonb": "'{}'",
     "bytea": "sha256(gen_random_uuid()::text::bytea)",
     "text[]": "'{}'",
+    "bigint[]": "'{}'",
+    "double precision[]": "'{}'",
+    "pg_snapshot": "pg_current_snapshot()",
+    "xid8": "pg_current_xact_id()",
     "vector": "array_fill(0.5, array[384])::vector",
 }
 

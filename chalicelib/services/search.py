@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
@@ -17,6 +17,7 @@ from chalicelib.embedding.model import EmbeddingFailed
 from chalicelib.services import enforcement
 from chalicelib.services.enforcement import Proof, Reading, Served
 from chalicelib.services.outside import Outside
+from chalicelib.services.search_cache import Ranked, SearchCache
 from chalicelib.services.tokens import Principal
 from chalicelib.storage.connection import Transaction
 
@@ -40,6 +41,7 @@ class Question:
 class Candidate:
     """A chunk that matched, before the firewall has judged it."""
 
+    row_id: int
     chunk_id: UUID
     source_id: UUID
     version: int | None
@@ -77,18 +79,49 @@ def search(outside: Outside, who: Principal, reading: Reading, question: Questio
     Without a usable model the keyword leg answers alone and the answer says so. The query text goes nowhere but to the
     model and the database.
     """
-    embedding = _embedding(outside, question)  # before the transaction: the model may take a second to load
+    cache = SearchCache(outside, who, reading, _asked(question))
+    if cache.seconds and question.at is None:
+        with outside.database.transaction(who.tenant_id) as tx:
+            recalled = _recalled(outside, tx, reading, question, cache, now)
+        if recalled is not None:
+            return Answer(list(map(_hit, recalled)), None)
+    embedding = _embedding(outside, question)  # between the transactions: the model may take a second to load
     degraded = embedding is None and question.mode != "keyword"
     words = question.query if degraded or question.mode != "vector" else None
     with outside.database.transaction(who.tenant_id) as tx:
+        snapshot = cache.snapshot(tx)
         tx.row("search.prepare")
-        served = _served(outside, tx, who, reading, question, embedding, words, now)
-    hits = [Hit(one.row, one.proof, one.warning) for one in served]
-    return Answer(hits, "keyword_only" if degraded else None)
+        rows = _best(tx, who, reading, question, embedding, words, now)
+        served = enforcement.admit(outside, tx, reading, rows, wanted=question.limit, now=now)
+        if not degraded and question.at is None:
+            cache.keep(tx, Ranked([row.row_id for row in rows], [row.score for row in rows]), snapshot, now)
+    return Answer(list(map(_hit, served)), "keyword_only" if degraded else None)
 
 
-def _served(
-    outside: Outside,
+def _asked(question: Question) -> list[Any]:
+    sources = None if question.source_ids is None else sorted(map(str, question.source_ids))
+    return [question.query, question.limit, question.mode, question.at, sources]
+
+
+def _hit(served: Served[Candidate]) -> Hit:
+    return Hit(served.row, served.proof, served.warning)
+
+
+def _recalled(
+    outside: Outside, tx: Transaction, reading: Reading, question: Question, cache: SearchCache, now: datetime
+) -> list[Served[Candidate]] | None:
+    """What the cache knows, judged and audited anew; None if it knows nothing, or less than may be served by now."""
+    ranked = cache.recall(tx, now)
+    if ranked is None:
+        return None
+    rows = [_candidate(row, now) for row in tx.rows("search.ranked", **asdict(ranked))]
+    blocked = len(rows) >= CANDIDATES and enforcement.too_few(reading, rows, question.limit, now)
+    if blocked or len(rows) != len(ranked.row_ids):
+        return None
+    return enforcement.admit(outside, tx, reading, rows, wanted=question.limit, now=now)
+
+
+def _best(
     tx: Transaction,
     who: Principal,
     reading: Reading,
@@ -96,12 +129,12 @@ def _served(
     embedding: str | None,
     words: str | None,
     now: datetime,
-) -> list[Served[Candidate]]:
-    """The best that may be shown. A block never shortens the answer while there is more to be found (spec 2.2)."""
+) -> list[Candidate]:
+    """The best that match. A block never shortens the answer while there is more to be found (spec 2.2)."""
     rows = _candidates(tx, who, question, embedding, words, CANDIDATES, now)
     if len(rows) >= CANDIDATES and enforcement.too_few(reading, rows, question.limit, now):
-        rows = _candidates(tx, who, question, embedding, words, MOST_CANDIDATES, now)
-    return enforcement.admit(outside, tx, reading, rows, wanted=question.limit, now=now)
+        return _candidates(tx, who, question, embedding, words, MOST_CANDIDATES, now)
+    return rows
 
 
 def _candidates(
@@ -142,6 +175,6 @@ def _embedding(outside: Outside, question: Question) -> str | None:
 
 def _candidate(row: dict[str, Any], now: datetime) -> Candidate:
     fresh = staleness(row["last_checked_at"], None, row["refresh_ttl_seconds"], now)
-    names = ("chunk_id", "source_id", "version", "chunk_index", "text", "score", "source_name", "source_uri", "title")
-    columns = {name: row[name] for name in names}
+    names = "row_id chunk_id source_id version chunk_index text score source_name source_uri title"
+    columns = {name: row[name] for name in names.split()}
     return Candidate(**columns, fetched_at=row["fetched_at"], stale=fresh.stale, policy=enforcement.policy_of(row))

@@ -565,6 +565,16 @@ CREATE FUNCTION public.finite_chunks_v1(p_tenant uuid) RETURNS TABLE(source_id u
            GROUP BY c.source_id, c.content_hash) f;
 END;
 ALTER FUNCTION public.finite_chunks_v1(p_tenant uuid) OWNER TO larder_owner;
+CREATE FUNCTION public.forget_search_writes_v1() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public'
+    AS $$
+begin
+  delete from public.search_writes where tenant_id = old.id;
+  return null;
+end
+$$;
+ALTER FUNCTION public.forget_search_writes_v1() OWNER TO larder_reader;
 CREATE FUNCTION public.inherit_policies_v1(p_source uuid, p_new text[], p_old text[], p_now timestamp with time zone) RETURNS void
     LANGUAGE plpgsql
     AS $$
@@ -646,6 +656,17 @@ begin
 end
 $$;
 ALTER FUNCTION public.lease_event_v1(p_event uuid, p_token uuid, p_now timestamp with time zone, p_until timestamp with time zone, p_max_leases integer) OWNER TO larder_owner;
+CREATE FUNCTION public.note_search_write_v1() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public'
+    AS $$
+begin
+  insert into public.search_writes (tenant_id, xid) select distinct c.tenant_id, pg_current_xact_id() from changed c
+  on conflict do nothing;
+  return null;
+end
+$$;
+ALTER FUNCTION public.note_search_write_v1() OWNER TO larder_reader;
 CREATE FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) RETURNS TABLE(row_id bigint, rank real)
     LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 50
     SET search_path TO 'pg_catalog', 'public'
@@ -968,6 +989,23 @@ CREATE TABLE public.schema_migrations (
     applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
 );
 ALTER TABLE public.schema_migrations OWNER TO larder_owner;
+CREATE TABLE public.search_cache (
+    tenant_id uuid NOT NULL,
+    key bytea NOT NULL,
+    row_ids bigint[] NOT NULL,
+    scores double precision[] NOT NULL,
+    snapshot pg_snapshot NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+ALTER TABLE ONLY public.search_cache FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.search_cache OWNER TO larder_owner;
+CREATE TABLE public.search_writes (
+    tenant_id uuid NOT NULL,
+    xid xid8 NOT NULL,
+    at timestamp with time zone DEFAULT clock_timestamp() NOT NULL
+);
+ALTER TABLE ONLY public.search_writes FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.search_writes OWNER TO larder_owner;
 CREATE TABLE public.tombstones (
     source_id uuid NOT NULL,
     content_hash text NOT NULL,
@@ -1060,6 +1098,10 @@ ALTER TABLE ONLY public.scheduler_state
     ADD CONSTRAINT scheduler_state_pkey PRIMARY KEY (only_row);
 ALTER TABLE ONLY public.schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (number);
+ALTER TABLE ONLY public.search_cache
+    ADD CONSTRAINT search_cache_pkey PRIMARY KEY (tenant_id, key);
+ALTER TABLE ONLY public.search_writes
+    ADD CONSTRAINT search_writes_pkey PRIMARY KEY (tenant_id, xid);
 ALTER TABLE ONLY public.tenants
     ADD CONSTRAINT tenants_name_key UNIQUE (name);
 ALTER TABLE ONLY public.tenants
@@ -1111,9 +1153,21 @@ CREATE INDEX knowledge_providers_overlap ON public.knowledge_providers USING btr
 CREATE INDEX policy_evaluations_chunk ON public.policy_evaluations USING btree (tenant_id, chunk_id, evaluated_at);
 CREATE INDEX policy_evaluations_page ON public.policy_evaluations USING btree (tenant_id, evaluated_at, id);
 CREATE INDEX quarantine_page ON public.quarantine USING btree (tenant_id, state, created_at, id);
+CREATE INDEX search_cache_age ON public.search_cache USING btree (expires_at);
+CREATE INDEX search_writes_age ON public.search_writes USING btree (at);
 CREATE INDEX tombstones_tenant ON public.tombstones USING btree (tenant_id);
 CREATE INDEX widget_windows_age ON public.widget_windows USING btree (started_at);
+CREATE TRIGGER chunk_policies_delete_noted AFTER DELETE ON public.chunk_policies REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
+CREATE TRIGGER chunk_policies_insert_noted AFTER INSERT ON public.chunk_policies REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
+CREATE TRIGGER chunk_policies_update_noted AFTER UPDATE ON public.chunk_policies REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
+CREATE TRIGGER kb_chunks_delete_noted AFTER DELETE ON public.kb_chunks REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
+CREATE TRIGGER kb_chunks_insert_noted AFTER INSERT ON public.kb_chunks REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
+CREATE TRIGGER kb_chunks_update_noted AFTER UPDATE ON public.kb_chunks REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
 CREATE TRIGGER kb_events_wake AFTER INSERT OR UPDATE OF state, available_at ON public.kb_events FOR EACH ROW WHEN ((new.state = 'pending'::text)) EXECUTE FUNCTION public.wake_tenant_v1();
+CREATE TRIGGER kb_sources_delete_noted AFTER DELETE ON public.kb_sources REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
+CREATE TRIGGER kb_sources_insert_noted AFTER INSERT ON public.kb_sources REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
+CREATE TRIGGER kb_sources_update_noted AFTER UPDATE ON public.kb_sources REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
+CREATE TRIGGER tenants_gone AFTER DELETE ON public.tenants FOR EACH ROW EXECUTE FUNCTION public.forget_search_writes_v1();
 ALTER TABLE ONLY public.admin_audit
     ADD CONSTRAINT admin_audit_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.api_tokens
@@ -1176,6 +1230,8 @@ ALTER TABLE ONLY public.quarantine
     ADD CONSTRAINT quarantine_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.quarantine
     ADD CONSTRAINT quarantine_tenant_id_source_id_fkey FOREIGN KEY (tenant_id, source_id) REFERENCES public.kb_sources(tenant_id, id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.search_cache
+    ADD CONSTRAINT search_cache_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.tenants
     ADD CONSTRAINT tenants_plan_fkey FOREIGN KEY (plan) REFERENCES public.plans(name);
 ALTER TABLE ONLY public.tombstones
@@ -1232,6 +1288,7 @@ CREATE POLICY not_published ON public.kb_chunks FOR SELECT TO larder_internal US
   WHERE (s.published AND (s.sensitivity = 'public'::text))))) OR (EXISTS ( SELECT
    FROM public.chunk_policies p
   WHERE ((p.source_id = kb_chunks.source_id) AND (p.content_hash = kb_chunks.content_hash) AND ((p.sensitivity <> ALL (ARRAY[''::text, 'public'::text])) OR (p.content_class = 'credentials'::text))))))));
+CREATE POLICY note ON public.search_writes TO larder_reader USING (true) WITH CHECK (true);
 CREATE POLICY operations ON public.api_tokens TO larder_owner USING (true) WITH CHECK (true);
 CREATE POLICY operations ON public.tenants TO larder_owner USING (true) WITH CHECK (true);
 CREATE POLICY own_tenant ON public.admin_audit TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
@@ -1258,6 +1315,8 @@ CREATE POLICY own_tenant ON public.knowledge_providers TO larder_app, larder_wor
 CREATE POLICY own_tenant ON public.mutation_windows TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.policy_evaluations TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.quarantine TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.search_cache TO larder_app USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.search_writes FOR SELECT TO larder_app USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.tenants TO larder_app USING ((id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.tombstones TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.widget_windows TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
@@ -1273,7 +1332,11 @@ ALTER TABLE public.quarantine ENABLE ROW LEVEL SECURITY;
 CREATE POLICY ran_out ON public.knowledge_cache TO larder_worker USING ((expires_at < clock_timestamp()));
 CREATE POLICY ran_out ON public.knowledge_nonces TO larder_worker USING ((keep_until < (clock_timestamp() - '00:01:00'::interval)));
 CREATE POLICY ran_out ON public.knowledge_providers TO larder_worker USING ((previous_secret_until < clock_timestamp()));
+CREATE POLICY ran_out ON public.search_cache TO larder_worker USING ((expires_at < clock_timestamp()));
+CREATE POLICY ran_out ON public.search_writes TO larder_worker USING ((at < (clock_timestamp() - '00:59:00'::interval)));
 CREATE POLICY ran_out ON public.widget_windows TO larder_worker USING ((started_at < (clock_timestamp() - '00:10:00'::interval)));
+ALTER TABLE public.search_cache ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.search_writes ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.tenants ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.tombstones ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.widget_windows ENABLE ROW LEVEL SECURITY;
@@ -1369,8 +1432,10 @@ GRANT SELECT,INSERT ON TABLE public.policy_evaluations TO larder_internal;
 REVOKE ALL ON FUNCTION public.finite_chunks_v1(p_tenant uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.finite_chunks_v1(p_tenant uuid) TO larder_app;
 GRANT ALL ON FUNCTION public.finite_chunks_v1(p_tenant uuid) TO larder_worker;
+REVOKE ALL ON FUNCTION public.forget_search_writes_v1() FROM PUBLIC;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_events TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_events TO larder_worker;
+REVOKE ALL ON FUNCTION public.note_search_write_v1() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) TO larder_app;
 GRANT ALL ON FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) TO larder_public;
@@ -1420,6 +1485,11 @@ GRANT SELECT ON TABLE public.scheduler_state TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.scheduler_state TO larder_worker;
 GRANT SELECT ON TABLE public.schema_migrations TO larder_app;
 GRANT SELECT ON TABLE public.schema_migrations TO larder_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.search_cache TO larder_app;
+GRANT SELECT,DELETE ON TABLE public.search_cache TO larder_worker;
+GRANT SELECT ON TABLE public.search_writes TO larder_app;
+GRANT SELECT,INSERT,DELETE ON TABLE public.search_writes TO larder_reader;
+GRANT SELECT,DELETE ON TABLE public.search_writes TO larder_worker;
 GRANT SELECT,INSERT ON TABLE public.tombstones TO larder_app;
 GRANT SELECT,INSERT ON TABLE public.tombstones TO larder_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.widget_windows TO larder_app;

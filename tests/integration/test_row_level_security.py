@@ -30,6 +30,8 @@ LOOK_UPS = {
     "find_origin": {"larder_app"},
     "search_words": {"larder_app", *NARROWER},
     "erase_chunk": {"larder_app", "larder_worker"},
+    "note_search_write": set[str](),  # triggers alone
+    "forget_search_writes": set[str](),
 }
 """The functions that run as larder_reader, each for one thing that row-level security keeps from its callers."""
 

@@ -36,6 +36,7 @@ STATEMENTS = {
 JUDGED = {
     "search.current": "services/search.py",
     "search.as_of": "services/search.py",
+    "search.ranked": "services/search.py",
     "chunks.at": "storage/versions.py",  # for services/history.py
     "held_texts.get": "storage/held_texts.py",  # for services/reviews.py, and the worker, which shows nothing
 }
@@ -88,7 +89,7 @@ def test_who_reads_chunks_for_others_asks_the_firewall() -> None:
     callers = {
         str(file.relative_to(PACKAGE)): file.read_text()
         for file in PACKAGE.rglob("*.py")
-        if re.search(r"versions\.chunks_at\(|held_texts\.get\(|\"search\.(current|as_of)\"", file.read_text())
+        if re.search(r"versions\.chunks_at\(|held_texts\.get\(|\"search\.(current|as_of|ranked)\"", file.read_text())
     }
     assert callers.pop("services/refresh.py"), "the worker publishes what a person has approved, and shows nothing"
     assert set(callers) == {"services/history.py", "services/reviews.py", "services/search.py"}

@@ -27,7 +27,7 @@ with vector_hit as materialized (
           select row_id, place, %(keyword_weight)s::float8 from keyword_leg) legs
    group by row_id order by score desc, row_id limit %(limit)s
 )
-select c.chunk_id, c.chunk_index, substr(c.text, c.overlap + 1) as text, f.score, s.id as source_id, s.name as source_name, s.uri as source_uri,
+select f.row_id, c.chunk_id, c.chunk_index, substr(c.text, c.overlap + 1) as text, f.score, s.id as source_id, s.name as source_name, s.uri as source_uri,
        s.last_checked_at, s.refresh_ttl_seconds, v.version, v.fetched_at,
        -- a title may say what a guarded chunk says: where there is one, no title
        case when not exists (select from chunk_policies d where d.source_id = s.id) then v.title end as title,
@@ -63,7 +63,7 @@ with then_current as materialized (
           select row_id, place, %(keyword_weight)s::float8 from keyword_leg) legs
    group by row_id order by score desc, row_id limit %(limit)s
 )
-select c.chunk_id, c.chunk_index, substr(c.text, c.overlap + 1) as text, f.score, s.id as source_id, s.name as source_name, s.uri as source_uri,
+select f.row_id, c.chunk_id, c.chunk_index, substr(c.text, c.overlap + 1) as text, f.score, s.id as source_id, s.name as source_name, s.uri as source_uri,
        s.last_checked_at, s.refresh_ttl_seconds, v.version, v.fetched_at,
        -- a title may say what a guarded chunk says: where there is one, no title
        case when not exists (select from chunk_policies d where d.source_id = s.id) then v.title end as title,
@@ -73,5 +73,22 @@ select c.chunk_id, c.chunk_index, substr(c.text, c.overlap + 1) as text, f.score
        p.validation_status
   from fused f join kb_chunks c on c.row_id = f.row_id join kb_sources s on s.id = c.source_id
   join kb_versions v on v.source_id = c.source_id and v.system_time @> %(at)s::timestamptz
+  left join chunk_policies p on p.source_id = c.source_id and p.content_hash = c.content_hash
+ order by f.score desc, f.row_id
+
+-- name: ranked
+-- Rows that a search found a moment ago, as far as they are still current.
+select f.row_id, c.chunk_id, c.chunk_index, substr(c.text, c.overlap + 1) as text, f.score, s.id as source_id, s.name as source_name, s.uri as source_uri,
+       s.last_checked_at, s.refresh_ttl_seconds, v.version, v.fetched_at,
+       -- a title may say what a guarded chunk says: where there is one, no title
+       case when not exists (select from chunk_policies d where d.source_id = s.id) then v.title end as title,
+       s.tenant_id, s.sensitivity, s.expires_at, s.permitted_roles, s.allowed_purposes, s.provenance, s.producer, s.trust,
+       p.source_id is not null as chunk_has_policy, p.sensitivity as chunk_sensitivity, p.expires_at as chunk_expires_at,
+       p.permitted_roles as chunk_permitted_roles, p.allowed_purposes as chunk_allowed_purposes, p.content_class,
+       p.validation_status
+  from unnest(%(row_ids)s::bigint[], %(scores)s::float8[]) as f (row_id, score)
+  join kb_chunks c on c.row_id = f.row_id and upper_inf(c.system_time) and not c.forgotten
+  join kb_sources s on s.id = c.source_id and s.active
+  join kb_versions v on v.source_id = c.source_id and v.version = s.current_version
   left join chunk_policies p on p.source_id = c.source_id and p.content_hash = c.content_hash
  order by f.score desc, f.row_id
