@@ -10,6 +10,7 @@ LarderError
 │   ├── Conflict             409 kb_disabled, suggestion_not_open, …
 │   ├── PreconditionFailed   412 precondition_failed
 │   ├── PayloadTooLarge      413 payload_too_large
+│   ├── AnswerTooLarge       422 answer_too_large
 │   ├── Invalid              422 invalid_field
 │   ├── QuotaExceeded        402 quota_exceeded
 │   ├── RateLimited          429 rate_limited
@@ -93,6 +94,12 @@ class PayloadTooLarge(Problem):
     """The body is longer than the route takes."""
 
     status, code, title = 413, "payload_too_large", "Payload too large"
+
+
+class AnswerTooLarge(Problem):
+    """What was asked for is more than one answer can carry."""
+
+    status, code, title = 422, "answer_too_large", "Answer too large"
 
 
 class Invalid(Problem):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,12 +15,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from chalicelib import bootstrap
 from chalicelib.api import problem, request_body
-from chalicelib.errors import Conflict, Invalid, RateLimited
+from chalicelib.errors import AnswerTooLarge, Conflict, Invalid, RateLimited
 from chalicelib.metrics import RATE_LIMITED
 from chalicelib.services import tokens
 from chalicelib.services.outside import Outside
 from chalicelib.services.tokens import Principal
 from chalicelib.telemetry import logger
+
+MAX_ANSWER = 6_200_000  # bytes; Lambda takes 6 MiB, headers and all
 
 Access = Literal["open", "read", "write", "consumer", "widget", "signed"]
 """Who may call: anybody, an API token, an API token with an admin token of the same tenant; an agent or assistant, a
@@ -193,8 +196,21 @@ def respond(
     call = check(route, request, path, correlation_id, outside=outside, who=who, now=now, body=_body(route, request))
     with outside.tracer.span(f"{route.method} {route.path}"):
         answer = route.handler(call)
-    content = answer.body.model_dump(mode="json") if isinstance(answer.body, BaseModel) else answer.body
-    return Response(body=content, status_code=answer.status, headers=dict(answer.headers))
+    if not isinstance(answer.body, BaseModel):
+        return Response(body=answer.body, status_code=answer.status, headers=dict(answer.headers))
+    headers: dict[str, Any] = {"Content-Type": "application/json", **answer.headers}
+    return Response(body=encoded(answer.body), status_code=answer.status, headers=headers)
+
+
+def encoded(body: BaseModel) -> str:
+    """The JSON text, in UTF-8 as it is: escapes would make Cyrillic three times as long.
+
+    Raises AnswerTooLarge where Lambda would not carry it: it takes 6 MiB, in which this text is a string of JSON again.
+    """
+    text = json.dumps(body.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":"))
+    if len(text) * 6 > MAX_ANSWER and len(json.dumps(text, ensure_ascii=False).encode()) > MAX_ANSWER:
+        raise AnswerTooLarge(f"the answer has more than {MAX_ANSWER} bytes", limit=MAX_ANSWER)
+    return text
 
 
 def check(

@@ -102,7 +102,7 @@ def _offer_redirect(tx: Transaction, job: Job, target: str, now: datetime) -> No
 
 def _hold(tx: Transaction, job: Job, doubtful: Doubtful, now: datetime) -> str:
     """Keep the text aside and ask a person; a newer doubtful text takes the place of one not yet answered."""
-    tx.run("suggestions.replace_review", source_id=job.source.id)
+    tx.run("suggestions.make_way_for_review", source_id=job.source.id)
     held_id = held_texts.insert(tx, doubtful.held)
     suggestions.offer(
         tx,
@@ -154,6 +154,7 @@ def _fail(tx: Transaction, job: Job, failed: Failed, now: datetime) -> str:
         )
         return failed.outcome
     _close(tx, job, "failed", failed.outcome, failed.detail, now)
+    tx.run("suggestions.refresh_failed", source_id=job.source.id, status=failed.outcome)
     if step.kind == "gone":
         suggestions.offer(
             tx,
@@ -176,4 +177,3 @@ def _record_attempt(tx: Transaction, job: Job, outcome: Outcome, error: str | No
 
 def _close(tx: Transaction, job: Job, state: str, outcome: Outcome, error: str | None, now: datetime) -> None:
     events.finish(tx, job.event.id, state, outcome, error, now)
-    tx.run("suggestions.close_of_event", event_id=job.event.id)

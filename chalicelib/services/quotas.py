@@ -85,4 +85,5 @@ def _take(tx: Transaction, tenant_id: UUID, default_limit: int, now: datetime) -
 
 
 def _seconds_left(started_at: datetime, now: datetime) -> int:
-    return max(1, -((now - started_at - WINDOW) // timedelta(seconds=1)))
+    """Whole seconds, rounded up; another replica's clock may be a little ahead."""
+    return max(1, -((max(now, started_at) - started_at - WINDOW) // timedelta(seconds=1)))

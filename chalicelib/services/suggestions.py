@@ -193,10 +193,19 @@ def _deactivate(
     return None
 
 
+def _merge(
+    tx: Transaction, suggestion: Suggestion, source: Source, correlation_id: str | None, now: datetime
+) -> Event | None:
+    """The other source stands for both: on, also if it was off while this one was."""
+    tx.row("sources.set_active", id=source.id, active=False, now=now)
+    tx.row("sources.set_active", id=UUID(suggestion.detail["other_source_id"]), active=True, now=now)
+    return None
+
+
 _ACTIONS = {
     "refresh": _refresh,
     "review_change": _publish,
     "change_uri": _change_uri,
-    "merge": _deactivate,
+    "merge": _merge,
     "gone": _deactivate,
 }

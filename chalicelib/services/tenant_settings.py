@@ -33,7 +33,7 @@ def show(outside: Outside, who: Principal) -> Tenant:
 
 
 def update(outside: Outside, who: Principal, changes: Changes, now: datetime) -> tuple[Tenant, quotas.Allowance]:
-    """Change settings, and with the window what waits for it (spec 1.1). Raises RateLimited."""
+    """Change settings, and with the window or the cap what waits for it (spec 1.1). Raises RateLimited."""
     with quotas.mutation(outside, who, now) as (tx, allowance):
         before = _require(tenants.get(tx, who.tenant_id, lock=True))
         tx.run(
@@ -56,6 +56,9 @@ def update(outside: Outside, who: Principal, changes: Changes, now: datetime) ->
                 window_open=current_night(window, now) is not None,
                 now=now,
             )
+        tonight = current_night(window, now)
+        if tonight is not None and after.nightly_job_cap > before.nightly_job_cap:
+            tx.run("events.back_into_tonight", tenant_id=who.tenant_id, night_start=tonight.starts_at, now=now)
         if after.enabled and not before.enabled:
             tx.run("events.wake_tenant", tenant_id=who.tenant_id, now=now)
         return after, allowance

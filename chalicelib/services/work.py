@@ -42,7 +42,6 @@ def cancel(outside: Outside, who: Principal, event_id: UUID, now: datetime) -> t
     with quotas.mutation(outside, who, now) as (tx, allowance):
         cancelled = tx.one("events.cancel", Event, id=event_id, now=now)
         if cancelled is not None:
-            tx.run("suggestions.close_of_event", event_id=event_id)
             return cancelled, allowance
         event = events.get(tx, event_id)
         if event is None:

@@ -12,7 +12,7 @@ def lease(tx: Transaction, host: str, *, token: UUID, now: datetime, until: date
     """Take the host until ``until``; None if it is ours now, else the instant before which it is not to be had."""
     if tx.row("hosts.lease", host=host, token=token, now=now, until=until) is not None:
         return None
-    busy_until: datetime = tx.value("hosts.busy_until", host=host)
+    busy_until: datetime = tx.value("hosts.busy_until", host=host, now=now)
     return busy_until
 
 

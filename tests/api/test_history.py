@@ -128,7 +128,8 @@ def test_a_source_that_is_off_is_not_searched_and_stays_readable(ours: Tenant, s
     assert ours.get(f"/v1/kb/sources/{source}/text").json["text"] == TEXTS[1]
 
 
-NO_LANGUAGE = ["'; drop table kb_chunks; --", "\\", "a & | ! ( :*", '"', "%s %(x)s {}", "-", "🫙", "NULL", "a" * 1024]
+NO_LANGUAGE = ["'; drop table kb_chunks; --", "\\", "a & | ! ( :*", '"', "%s %(x)s {}", "-", "🫙", "NULL", "a" * 1024,
+               "-" * 33, "hello " + "-" * 80, "- " * 500, "-a " * 300, "| --- " * 100, "or " * 300]  # fmt: skip
 
 
 @pytest.mark.parametrize("query", NO_LANGUAGE)
@@ -137,6 +138,17 @@ def test_no_query_is_read_as_a_language(query: str, ours: Tenant, source: UUID) 
         assert ours.post("/v1/kb/search", {"query": query, "mode": mode}).status == 200
     assert ours.post("/v1/kb/search", {"query": query, "at": "2030-01-01T00:00:00Z"}).status == 200
     assert [hit["source_id"] for hit in ours.post("/v1/kb/search", {"query": "kettle"}).json["hits"]] == [str(source)]
+
+
+@pytest.mark.parametrize("at", [{}, {"at": "2100-01-01T00:00:00Z"}])
+def test_any_of_the_words_will_do_where_all_of_them_find_nothing(
+    at: dict[str, str], ours: Tenant, source: UUID
+) -> None:
+    def found(query: str) -> int:
+        return len(ours.post("/v1/kb/search", {"query": query, "mode": "keyword", **at}).json["hits"])
+
+    assert (found("kettle whistles"), found("kettle bananas"), found("bananas")) == (1, 1, 0)
+    assert (found("-kettle"), found("whistles -kettle"), found("whistles -bananas")) == (0, 0, 1)
 
 
 def test_sources_that_are_not_the_callers_narrow_a_search_to_nothing(ours: Tenant, source: UUID) -> None:

@@ -117,7 +117,7 @@ def test_switching_off_deletes_nothing(ours: Tenant) -> None:
     before = tables.dump(ours.deployment)
     assert ours.post(f"/v1/kb/sources/{source}/toggle", {"active": False}).json["active"] is False
     changed = tables.changed(before, tables.dump(ours.deployment))
-    assert set(changed) == {"kb_sources", "mutation_windows"}
+    assert set(changed) == {"kb_sources", "mutation_windows", "search_writes"}
     assert ours.get(f"/v1/kb/sources/{source}/text").status == 200
 
 

@@ -336,6 +336,14 @@ def test_approving_a_merge_switches_the_duplicate_off_and_leaves_the_other(ours:
     assert {s["id"]: s["active"] for s in ours.get("/v1/kb/sources").json["items"]} == {duplicate: False, other: True}
 
 
+def test_merging_into_a_source_that_is_off_switches_that_one_on(ours: Tenant) -> None:
+    duplicate, other = (ours.add(f"https://{n}.example")["id"] for n in "ab")
+    ours.post(f"/v1/kb/sources/{other}/toggle", {"active": False})
+    detail = json.dumps({"uri": "https://b.example/", "other_source_id": other})
+    assert decide(ours, suggest(ours, UUID(duplicate), "merge", detail), "approve").status == 200
+    assert {s["id"]: s["active"] for s in ours.get("/v1/kb/sources").json["items"]} == {duplicate: False, other: True}
+
+
 def test_approving_a_new_uri_moves_the_source_forgets_its_validators_and_schedules(ours: Tenant) -> None:
     source = ours.add("https://a.example")["id"]
     update(ours, "kb_sources", source, etag='"x"', last_modified="Sat, 28 Nov 2026 10:00:00 GMT")

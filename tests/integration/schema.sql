@@ -5,6 +5,14 @@ CREATE TYPE public.uuidrange AS RANGE (
     multirange_type_name = public.uuidmultirange
 );
 ALTER TYPE public.uuidrange OWNER TO larder_owner;
+CREATE FUNCTION public.any_of_words_v1(p_query text) RETURNS tsquery
+    LANGUAGE sql IMMUTABLE STRICT
+    SET search_path TO 'pg_catalog', 'public'
+    AS $$
+  select case when query_words_v1(p_query)::text !~ '(^|[ (])!'
+              then replace(plainto_tsquery('english', p_query)::text, ' & ', ' | ')::tsquery end
+$$;
+ALTER FUNCTION public.any_of_words_v1(p_query text) OWNER TO larder_owner;
 CREATE FUNCTION public.append_evaluations_v1(p_tenant uuid, p_day date, p_kind text, p_chunks uuid[], p_sources uuid[], p_versions integer[], p_decisions text[], p_reasons text[], p_digests text[], p_canonical text[], p_role text, p_purpose text, p_operator text, p_trace text, p_mode text, p_now timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
@@ -43,6 +51,16 @@ begin
 end
 $$;
 ALTER FUNCTION public.append_evaluations_v1(p_tenant uuid, p_day date, p_kind text, p_chunks uuid[], p_sources uuid[], p_versions integer[], p_decisions text[], p_reasons text[], p_digests text[], p_canonical text[], p_role text, p_purpose text, p_operator text, p_trace text, p_mode text, p_now timestamp with time zone) OWNER TO larder_owner;
+CREATE FUNCTION public.close_suggestion_v1() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public'
+    AS $$
+begin
+  update public.kb_suggestions set state = 'closed' where event_id = new.id and state = 'approved';
+  return null;
+end
+$$;
+ALTER FUNCTION public.close_suggestion_v1() OWNER TO larder_reader;
 CREATE FUNCTION public.dispatch_events_v1(p_now timestamp with time zone, p_tenants uuid[], p_caps integer[], p_nights date[], p_next_nights timestamp with time zone[], p_per_tenant integer, p_limit integer) RETURNS TABLE(event_id uuid, tenant_id uuid, correlation_id text)
     LANGUAGE plpgsql
     AS $$
@@ -321,7 +339,7 @@ declare
   v_result text;
 begin
   select s.* into v_source from kb_sources s join kb_events e on e.source_id = s.id
-   where e.id = p_event for update of s;
+   where e.id = p_event for no key update of s;
   select * into v_event from kb_events
    where id = p_event and state = 'running' and lease_token = p_token for update;
   if v_source.id is null or v_event.id is null then
@@ -388,9 +406,7 @@ begin
          error = null, finished_at = p_now, lease_token = null, lease_until = null
    where id = p_event;
   update kb_suggestions set state = 'closed'
-   where source_id = v_source.id
-     and ((state = 'approved' and event_id = p_event)
-       or (state in ('open', 'snoozed') and kind in ('refresh', 'gone', 'review_change')));
+   where source_id = v_source.id and state in ('open', 'snoozed') and kind in ('refresh', 'gone', 'review_change');
   return v_result;
 end
 $$;
@@ -402,7 +418,7 @@ declare
   v_source uuid;
   v_result text;
 begin
-  select s.id into v_source from kb_sources s join kb_events e on e.source_id = s.id where e.id = p_event for update of s;
+  select s.id into v_source from kb_sources s join kb_events e on e.source_id = s.id where e.id = p_event for no key update of s;
   if p_version is not null
      and (select max(updated_at) from chunk_policies where source_id = v_source) is distinct from p_policy_epoch then
     update kb_events set state = 'pending', lease_token = null, lease_until = null, leases = 0
@@ -661,19 +677,32 @@ CREATE FUNCTION public.note_search_write_v1() RETURNS trigger
     SET search_path TO 'pg_catalog', 'public'
     AS $$
 begin
-  insert into public.search_writes (tenant_id, xid) select distinct c.tenant_id, pg_current_xact_id() from changed c
+  insert into public.search_writes (tenant_id, xid)
+    select t.id, pg_current_xact_id() from public.tenants t  -- not of one that is being deleted
+     where t.id in (select c.tenant_id from changed c)
   on conflict do nothing;
   return null;
 end
 $$;
 ALTER FUNCTION public.note_search_write_v1() OWNER TO larder_reader;
+CREATE FUNCTION public.query_words_v1(p_query text) RETURNS tsquery
+    LANGUAGE plpgsql IMMUTABLE STRICT
+    SET search_path TO 'pg_catalog', 'public'
+    AS $$
+begin
+  return websearch_to_tsquery('english', p_query);
+exception when internal_error or program_limit_exceeded or statement_too_complex then
+  return plainto_tsquery('english', p_query);
+end
+$$;
+ALTER FUNCTION public.query_words_v1(p_query text) OWNER TO larder_owner;
 CREATE FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) RETURNS TABLE(row_id bigint, rank real)
     LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 50
     SET search_path TO 'pg_catalog', 'public'
     AS $$
 declare
   v_tenant uuid := nullif(current_setting('larder.tenant_id', true), '')::uuid;
-  v_all tsquery := websearch_to_tsquery('english', p_query);
+  v_all tsquery := query_words_v1(p_query);
   v_any tsquery;
 begin
   return query
@@ -685,7 +714,7 @@ begin
   if found then
     return;
   end if;
-  v_any := replace(plainto_tsquery('english', p_query)::text, ' & ', ' | ')::tsquery;
+  v_any := any_of_words_v1(p_query);
   return query
     with candidate as materialized (
       select c.row_id, c.words
@@ -1138,6 +1167,7 @@ CREATE INDEX kb_run_queue_next ON public.kb_run_queue USING btree (next_at);
 CREATE INDEX kb_sources_finite ON public.kb_sources USING btree (tenant_id) WHERE (expires_at IS NOT NULL);
 CREATE INDEX kb_sources_inactive ON public.kb_sources USING btree (tenant_id) WHERE (NOT active);
 CREATE INDEX kb_sources_page ON public.kb_sources USING btree (tenant_id, created_at, id);
+CREATE INDEX kb_suggestions_approved ON public.kb_suggestions USING btree (event_id) WHERE (state = 'approved'::text);
 CREATE UNIQUE INDEX kb_suggestions_one_open ON public.kb_suggestions USING btree (source_id, kind) WHERE (state = ANY (ARRAY['open'::text, 'snoozed'::text]));
 CREATE INDEX kb_suggestions_page ON public.kb_suggestions USING btree (tenant_id, state, created_at, id);
 CREATE INDEX kb_suggestions_source ON public.kb_suggestions USING btree (source_id, kind, decided_at);
@@ -1163,6 +1193,7 @@ CREATE TRIGGER chunk_policies_update_noted AFTER UPDATE ON public.chunk_policies
 CREATE TRIGGER kb_chunks_delete_noted AFTER DELETE ON public.kb_chunks REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
 CREATE TRIGGER kb_chunks_insert_noted AFTER INSERT ON public.kb_chunks REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
 CREATE TRIGGER kb_chunks_update_noted AFTER UPDATE ON public.kb_chunks REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
+CREATE TRIGGER kb_events_end AFTER UPDATE OF state ON public.kb_events FOR EACH ROW WHEN (((new.state = ANY (ARRAY['done'::text, 'failed'::text, 'skipped'::text, 'cancelled'::text])) AND (new.state <> old.state))) EXECUTE FUNCTION public.close_suggestion_v1();
 CREATE TRIGGER kb_events_wake AFTER INSERT OR UPDATE OF state, available_at ON public.kb_events FOR EACH ROW WHEN ((new.state = 'pending'::text)) EXECUTE FUNCTION public.wake_tenant_v1();
 CREATE TRIGGER kb_sources_delete_noted AFTER DELETE ON public.kb_sources REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
 CREATE TRIGGER kb_sources_insert_noted AFTER INSERT ON public.kb_sources REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
@@ -1277,6 +1308,7 @@ CREATE POLICY look_up ON public.api_tokens FOR SELECT TO larder_reader USING (tr
 CREATE POLICY look_up ON public.kb_chunks TO larder_reader USING (true) WITH CHECK (true);
 CREATE POLICY look_up ON public.kb_held_texts TO larder_reader USING (true);
 CREATE POLICY look_up ON public.kb_sources FOR SELECT TO larder_reader USING (true);
+CREATE POLICY look_up ON public.kb_suggestions TO larder_reader USING (true) WITH CHECK (true);
 CREATE POLICY look_up ON public.kb_versions TO larder_reader USING (true) WITH CHECK (true);
 CREATE POLICY look_up ON public.knowledge_consumers FOR SELECT TO larder_reader USING ((kind = 'widget'::text));
 CREATE POLICY look_up ON public.knowledge_providers FOR SELECT TO larder_reader USING ((module = 'larder'::text));
@@ -1350,6 +1382,7 @@ GRANT USAGE ON SCHEMA public TO larder_worker;
 GRANT USAGE ON SCHEMA public TO larder_reader;
 GRANT USAGE ON SCHEMA public TO larder_public;
 GRANT USAGE ON SCHEMA public TO larder_internal;
+REVOKE ALL ON FUNCTION public.close_suggestion_v1() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.erase_chunk_v1(p_source uuid, p_hash text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.erase_chunk_v1(p_source uuid, p_hash text) TO larder_app;
 GRANT ALL ON FUNCTION public.erase_chunk_v1(p_source uuid, p_hash text) TO larder_worker;
@@ -1464,6 +1497,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.kb_run_queue TO larder_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.kb_run_queue TO larder_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_suggestions TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_suggestions TO larder_worker;
+GRANT SELECT,UPDATE ON TABLE public.kb_suggestions TO larder_reader;
 GRANT SELECT ON TABLE public.kb_versions TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_versions TO larder_worker;
 GRANT SELECT,UPDATE ON TABLE public.kb_versions TO larder_reader;

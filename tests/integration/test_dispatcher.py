@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 from datetime import datetime, timedelta
 
-from chalicelib.services import scheduling, tenancy, tenant_settings
+import pytest
+
+from chalicelib.services import scheduling, sources, suggestions, tenancy, tenant_settings, work
 from tests.integration import rows
 from tests.tenants import Deployment, Tenant
 
@@ -120,6 +122,25 @@ def test_changed_settings_move_what_waits(deployment: Deployment) -> None:
     assert tick(deployment, rows.instant("2026-11-30T03:00:00")) == [str(event.id)]
 
 
+def test_a_raised_cap_lets_in_tonight_what_had_no_room(deployment: Deployment) -> None:
+    acme = deployment.tenant()
+    rows.set_window(deployment, acme, "22:00", "06:00", cap=1)
+    first, second, later = rows.add_many(deployment, acme, 3, DAY)
+    events = [rows.queue(deployment, acme, source, "night", DAY) for source in (first, second)]
+    assert len(tick(deployment, NIGHT)) == 1
+    tomorrows = rows.queue(deployment, acme, later, "night", NIGHT + timedelta(minutes=1))
+    tenant_settings.update(
+        deployment.outside,
+        rows.principal(acme),
+        tenant_settings.Changes(nightly_job_cap=50),
+        NIGHT + timedelta(minutes=2),
+    )
+    sent = tick(deployment, NIGHT + timedelta(minutes=3))
+    assert len(sent) == 1
+    assert set(sent) <= {str(event.id) for event in events}
+    assert rows.event(deployment, tomorrows.id)["available_at"] == NIGHT + timedelta(days=1), "approved for that one"
+
+
 def test_a_disabled_tenants_events_wait_until_it_is_enabled(deployment: Deployment) -> None:
     acme = deployment.tenant()
     event = rows.queue(deployment, acme, rows.add(deployment, acme, "http://a.example.com/", DAY), "now", DAY)
@@ -141,6 +162,26 @@ def test_an_inactive_sources_event_is_skipped_and_not_sent(deployment: Deploymen
         "skipped",
         "skipped_inactive",
     )
+
+
+@pytest.mark.parametrize("end", ["skipped", "failed", "cancelled"])
+def test_an_approved_suggestion_is_closed_however_its_work_ends(deployment: Deployment, end: str) -> None:
+    acme = deployment.tenant()
+    who = rows.principal(acme)
+    source = rows.add(deployment, acme, "http://a.example.com/", DAY)
+    [asked] = suggestions.list_page(deployment.outside, who, after=None, limit=10, now=DAY)
+    done, _ = suggestions.approve(deployment.outside, who, asked.id, correlation_id=None, now=DAY)
+    assert done.event is not None
+    if end == "skipped":
+        sources.set_active(deployment.outside, who, source.id, False, DAY)
+        tick(deployment, NIGHT)
+    elif end == "failed":
+        rows.sql(deployment, "update kb_events set state = 'running', leases = 5, lease_until = %s", DAY)
+        tick(deployment, NIGHT)
+    else:
+        work.cancel(deployment.outside, who, done.event.id, DAY)
+    assert rows.event(deployment, done.event.id)["state"] == end
+    assert rows.sql(deployment, "select state from kb_suggestions where id = %s", asked.id) == [{"state": "closed"}]
 
 
 def test_what_sqs_does_not_take_goes_back_and_is_sent_later(deployment: Deployment) -> None:

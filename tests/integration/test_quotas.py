@@ -281,6 +281,16 @@ def test_the_window_begins_with_the_first_mutation_and_ends_an_hour_later(house:
         add(house, busy, "more", begin + HOUR)
 
 
+def test_a_window_that_a_fast_clock_began_tomorrow_is_over(house: Deployment, busy: Tenant) -> None:
+    for number in range(10):
+        add(house, busy, number, NOW + timedelta(days=1))
+    for number in range(10, 20):
+        add(house, busy, number, NOW)
+    with pytest.raises(RateLimited) as refused:
+        add(house, busy, "more", NOW)
+    assert refused.value.extra["retry_after"] == 3600
+
+
 @pytest.mark.parametrize(
     ("after", "wait"),
     [

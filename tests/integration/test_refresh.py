@@ -9,10 +9,11 @@ import pytest
 
 from chalicelib.fetching.errors import FetchError, Reason
 from chalicelib.services import enforcement, reviews, suggestions, work
+from chalicelib.storage.suggestions import Suggestion
 from chalicelib.workers import refresh as worker
 from tests.integration import rows
 from tests.integration.cycle import Cycle
-from tests.tenants import Deployment, result
+from tests.tenants import Deployment, Tenant, result
 
 DAY = rows.instant("2026-11-29T12:00:00")
 URL = "http://docs.example.com/page"
@@ -185,6 +186,34 @@ def test_gone_waits_for_the_next_night_and_the_third_in_a_row_becomes_a_suggesti
     suggestions.approve(cycle.deployment.outside, rows.principal(acme), page[0].id, correlation_id=None, now=cycle.now)
     assert cycle.source(source)["active"] is False
     assert cycle.text(acme, source) == LONG
+
+
+def test_an_open_question_about_a_refresh_gives_way_to_a_review(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now, refresh_ttl_seconds=300)
+    cycle.web.page(URL, LONG)
+    cycle.refresh(acme, source)
+    cycle.later(hours=1)
+    assert [one.kind for one in asked(cycle, acme)] == ["refresh"]
+    cycle.web.page(URL, "This page has been shortened to a single sentence that says next to nothing about pumps.")
+    assert cycle.refresh(acme, source) == "needs_review"
+    assert [one.kind for one in asked(cycle, acme)] == ["review_change"]
+
+
+def test_an_open_question_tells_that_the_refresh_was_tried_and_failed(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    assert [one.reason for one in asked(cycle, acme)] == ["never_fetched"]
+    cycle.web.fails(URL, Reason.TOO_LARGE)
+    assert cycle.refresh(acme, source) == "too_large"
+    assert [(one.reason, one.detail) for one in asked(cycle, acme)] == [
+        ("last_refresh_failed", {"last_status": "too_large"})
+    ]
+
+
+def asked(cycle: Cycle, tenant: Tenant) -> list[Suggestion]:
+    who = rows.principal(tenant)
+    return suggestions.list_page(cycle.deployment.outside, who, after=None, limit=10, now=cycle.now)
 
 
 def test_a_doubtful_text_asks_a_person_and_approval_publishes_what_was_reviewed(cycle: Cycle) -> None:

@@ -31,6 +31,7 @@ LOOK_UPS = {
     "search_words": {"larder_app", *NARROWER},
     "erase_chunk": {"larder_app", "larder_worker"},
     "note_search_write": set[str](),  # triggers alone
+    "close_suggestion": set[str](),
     "forget_search_writes": set[str](),
 }
 """The functions that run as larder_reader, each for one thing that row-level security keeps from its callers."""

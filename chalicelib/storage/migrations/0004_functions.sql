@@ -12,6 +12,23 @@ begin atomic
    where t.token_hash = p_hash and t.revoked_at is null;
 end;
 
+-- What a query asks for. Hundreds of dashes are hundreds of negations to Postgres, which gives up.
+create function query_words_v1(p_query text) returns tsquery
+language plpgsql immutable strict set search_path = pg_catalog, public as $$
+begin
+  return websearch_to_tsquery('english', p_query);
+exception when internal_error or program_limit_exceeded or statement_too_complex then
+  return plainto_tsquery('english', p_query);
+end
+$$;
+
+-- Any of the words, where all of them found nothing; null, which matches nothing, if the query rules words out.
+create function any_of_words_v1(p_query text) returns tsquery
+language sql immutable strict set search_path = pg_catalog, public as $$
+  select case when query_words_v1(p_query)::text !~ '(^|[ (])!'
+              then replace(plainto_tsquery('english', p_query)::text, ' & ', ' | ')::tsquery end
+$$;
+
 -- The keyword leg. Under row-level security @@ could not use the index (it is not leakproof), so the function runs
 -- as a role with a policy of its own and reads the tenant from the same setting as every policy does.
 -- All words first; any word only if that finds too little, with the candidates capped before they are ranked.
@@ -21,7 +38,7 @@ language plpgsql stable security definer set search_path = pg_catalog, public ro
 as $$
 declare
   v_tenant uuid := nullif(current_setting('larder.tenant_id', true), '')::uuid;
-  v_all tsquery := websearch_to_tsquery('english', p_query);
+  v_all tsquery := query_words_v1(p_query);
   v_any tsquery;
 begin
   return query
@@ -33,7 +50,7 @@ begin
   if found then
     return;
   end if;
-  v_any := replace(plainto_tsquery('english', p_query)::text, ' & ', ' | ')::tsquery;
+  v_any := any_of_words_v1(p_query);
   return query
     with candidate as materialized (
       select c.row_id, c.words
@@ -65,6 +82,25 @@ end
 $$;
 create trigger kb_events_wake after insert or update of state, available_at on kb_events
   for each row when (new.state = 'pending') execute function wake_tenant_v1();
+
+-- However work ends, by whichever hand, the suggestion that asked for it is answered.
+create function close_suggestion_v1() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public as $$
+begin
+  update public.kb_suggestions set state = 'closed' where event_id = new.id and state = 'approved';
+  return null;
+end
+$$;
+grant create on schema public to larder_reader;
+alter function close_suggestion_v1 owner to larder_reader;
+revoke create on schema public from larder_reader;
+revoke all on function close_suggestion_v1 from public;
+grant select, update on kb_suggestions to larder_reader;
+create policy look_up on kb_suggestions to larder_reader using (true) with check (true);
+create index kb_suggestions_approved on kb_suggestions (event_id) where state = 'approved';
+create trigger kb_events_end after update of state on kb_events
+  for each row when (new.state in ('done', 'failed', 'skipped', 'cancelled') and new.state <> old.state)
+  execute function close_suggestion_v1();
 
 -- Claims due events of the given tenants, whose run-queue rows the caller has locked.
 -- Arrays run side by side, one element a tenant: the cap, tonight's id (null: the window is closed), the next night's start.
@@ -195,7 +231,7 @@ declare
   v_result text;
 begin
   select s.* into v_source from kb_sources s join kb_events e on e.source_id = s.id
-   where e.id = p_event for update of s;
+   where e.id = p_event for no key update of s;
   select * into v_event from kb_events
    where id = p_event and state = 'running' and lease_token = p_token for update;
   if v_source.id is null or v_event.id is null then
@@ -268,9 +304,7 @@ begin
          error = null, finished_at = p_now, lease_token = null, lease_until = null
    where id = p_event;
   update kb_suggestions set state = 'closed'
-   where source_id = v_source.id
-     and ((state = 'approved' and event_id = p_event)
-       or (state in ('open', 'snoozed') and kind in ('refresh', 'gone', 'review_change')));
+   where source_id = v_source.id and state in ('open', 'snoozed') and kind in ('refresh', 'gone', 'review_change');
   return v_result;
 end
 $$;

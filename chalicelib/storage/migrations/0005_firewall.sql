@@ -309,7 +309,7 @@ declare
   v_source uuid;
   v_result text;
 begin
-  select s.id into v_source from kb_sources s join kb_events e on e.source_id = s.id where e.id = p_event for update of s;
+  select s.id into v_source from kb_sources s join kb_events e on e.source_id = s.id where e.id = p_event for no key update of s;
   if p_version is not null
      and (select max(updated_at) from chunk_policies where source_id = v_source) is distinct from p_policy_epoch then
     update kb_events set state = 'pending', lease_token = null, lease_until = null, leases = 0

@@ -40,7 +40,9 @@ grant select, delete on search_cache, search_writes to larder_worker;
 create function note_search_write_v1() returns trigger
 language plpgsql security definer set search_path = pg_catalog, public as $$
 begin
-  insert into public.search_writes (tenant_id, xid) select distinct c.tenant_id, pg_current_xact_id() from changed c
+  insert into public.search_writes (tenant_id, xid)
+    select t.id, pg_current_xact_id() from public.tenants t  -- not of one that is being deleted
+     where t.id in (select c.tenant_id from changed c)
   on conflict do nothing;
   return null;
 end

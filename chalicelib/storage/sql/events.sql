@@ -47,6 +47,12 @@ update kb_events set available_at = %(next_night)s
  where tenant_id = %(tenant_id)s and state = 'pending' and night
    and (available_at > %(now)s or not %(window_open)s)
 
+-- name: back_into_tonight
+-- A raised cap: what had its turn this night, and no room, has it again. What was tried or approved since waits.
+update kb_events set available_at = %(now)s
+ where tenant_id = %(tenant_id)s and state = 'pending' and night and available_at > %(now)s
+   and attempts = 0 and approved_at < %(night_start)s
+
 -- name: count_due
 select count(*) from (
   select from kb_run_queue q join kb_events e on e.tenant_id = q.tenant_id

@@ -1,9 +1,12 @@
 -- name: take
+-- A window that began in the future was begun by a clock that ran ahead: it is over, too.
+with given as (select %(now)s::timestamptz - interval '1 hour' as first, %(now)s::timestamptz + interval '1 minute' as last)
 insert into mutation_windows as w (tenant_id, started_at, used) values (%(tenant_id)s, %(now)s, 1)
 on conflict (tenant_id) do update
-   set started_at = case when w.started_at <= %(now)s - interval '1 hour' then %(now)s else w.started_at end,
-       used = case when w.started_at <= %(now)s - interval '1 hour' then 1 else w.used + 1 end
- where w.used < %(limit)s or w.started_at <= %(now)s - interval '1 hour'
+   set (started_at, used) = (
+         select case when w.started_at > first and w.started_at <= last then w.started_at else excluded.started_at end,
+                case when w.started_at > first and w.started_at <= last then w.used + 1 else 1 end from given)
+ where w.used < %(limit)s or not (select w.started_at > first and w.started_at <= last from given)
 returning used, started_at
 
 -- name: window

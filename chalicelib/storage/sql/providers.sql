@@ -10,7 +10,7 @@ returning *
 
 -- name: lock_tenant
 -- The count of registrations is exact under concurrent creates.
-select id from tenants where id = %(tenant_id)s for update
+select id from tenants where id = %(tenant_id)s for no key update
 
 -- name: list
 select * from knowledge_providers where tenant_id = %(tenant_id)s order by created_at, id

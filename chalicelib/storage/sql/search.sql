@@ -48,14 +48,17 @@ with then_current as materialized (
    where c.tenant_id = %(tenant_id)s and c.system_time @> %(at)s::timestamptz and not c.forgotten
      and (%(source_ids)s::uuid[] is null or c.source_id = any (%(source_ids)s))
      and c.source_id not in (select s.id from kb_sources s where s.tenant_id = %(tenant_id)s and not s.active)
+), asked as (
+  select case when exists (select from then_current where words @@ query_words_v1(%(words)s))
+              then query_words_v1(%(words)s) else any_of_words_v1(%(words)s) end as query
 ), vector_leg as (
   select row_id, row_number() over (order by distance, row_id) as place
     from (select row_id, embedding <=> %(embedding)s::vector as distance from then_current
            where %(embedding)s::text is not null order by 2, 1 limit %(candidates)s) nearest
 ), keyword_leg as (
   select row_id, row_number() over (order by rank desc, row_id) as place
-    from (select row_id, ts_rank_cd(words, websearch_to_tsquery('english', %(words)s)) as rank from then_current
-           where words @@ websearch_to_tsquery('english', %(words)s) order by 2 desc, 1 limit %(candidates)s) best
+    from (select c.row_id, ts_rank_cd(c.words, a.query) as rank from then_current c, asked a
+           where c.words @@ a.query order by 2 desc, 1 limit %(candidates)s) best
 ), fused as (
   select row_id, sum(weight / (%(k)s + place)) as score
     from (select row_id, place, %(vector_weight)s::float8 as weight from vector_leg

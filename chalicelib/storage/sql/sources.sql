@@ -2,10 +2,10 @@
 select * from kb_sources where id = %(id)s
 
 -- name: get_for_update
-select * from kb_sources where id = %(id)s for update
+select * from kb_sources where id = %(id)s for no key update
 
 -- name: find_by_uri
-select * from kb_sources where tenant_id = %(tenant_id)s and uri = %(uri)s for update
+select * from kb_sources where tenant_id = %(tenant_id)s and uri = %(uri)s for no key update
 
 -- name: page
 select * from kb_sources

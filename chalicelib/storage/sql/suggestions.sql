@@ -50,13 +50,15 @@ update kb_suggestions
        event_id = %(event_id)s
  where id = %(id)s
 
--- name: close_of_event
-update kb_suggestions set state = 'closed' where event_id = %(event_id)s and state = 'approved'
-
--- name: replace_review
--- A newer doubtful text takes the place of the one that nobody has answered yet.
+-- name: make_way_for_review
+-- A newer doubtful text takes the place of the one that nobody has answered yet, and nobody needs to ask for a refresh.
 update kb_suggestions set state = 'closed'
- where source_id = %(source_id)s and kind = 'review_change' and state in ('open', 'snoozed')
+ where source_id = %(source_id)s and kind in ('review_change', 'refresh') and state in ('open', 'snoozed')
+
+-- name: refresh_failed
+-- The refresh that is asked for was tried meanwhile, and failed.
+update kb_suggestions set reason = 'last_refresh_failed', detail = jsonb_build_object('last_status', %(status)s::text)
+ where source_id = %(source_id)s and kind = 'refresh' and state in ('open', 'snoozed')
 
 -- name: offer_redirect
 -- A permanent redirect that has stood for seven days, or an https upgrade of the same host at once (spec 1.7);

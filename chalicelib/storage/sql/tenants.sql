@@ -22,7 +22,7 @@ select id, name, plan, enabled, timezone, night_start, night_end, nightly_job_ca
 -- name: get_for_update
 select id, name, plan, enabled, timezone, night_start, night_end, nightly_job_cap, mutations_per_hour,
        memory_require_approval
-  from tenants where id = %(id)s for update
+  from tenants where id = %(id)s for no key update
 
 -- name: update_settings
 update tenants
@@ -33,7 +33,7 @@ update tenants
  where id = %(id)s
 
 -- name: source_limit
-select p.kb_sources from tenants t join plans p on p.name = t.plan where t.id = %(id)s for update of t
+select p.kb_sources from tenants t join plans p on p.name = t.plan where t.id = %(id)s for no key update of t
 
 -- name: by_name
 select id from tenants where name = %(name)s

@@ -1,0 +1,95 @@
+"""What works at the same time on the same rows takes them in one order, or doesn't wait: nobody is ever a victim."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable
+from datetime import datetime, time, timedelta
+from typing import Any
+
+from chalicelib.services import embeddings, scheduling, sources, suggestions, tenant_settings
+from chalicelib.services.outside import Outside
+from tests.integration import rows
+from tests.tenants import Deployment
+
+DAY = rows.instant("2026-11-29T12:00:00")
+
+
+def at_once(deployment: Deployment, *jobs: tuple[str, Callable[[Outside], Any]]) -> None:
+    """Run each job on a connection of its own, as the role that it names, all starting together; faults are raised."""
+    start, faults = threading.Barrier(len(jobs)), []
+
+    def run(role: str, job: Callable[[Outside], Any]) -> None:
+        outside = deployment.build(role)
+        try:
+            with outside.database.transaction():
+                pass
+            start.wait()
+            job(outside)
+        except Exception as fault:
+            faults.append(fault)
+        finally:
+            outside.database.close()
+
+    threads = [threading.Thread(target=run, args=job) for job in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if faults:
+        raise faults[0]
+
+
+def test_workers_with_the_same_texts_in_another_order(deployment: Deployment) -> None:
+    texts = [f"A paragraph that many pages share, number {number}." for number in range(64)]
+
+    def embed(seed: int) -> Callable[[Outside], None]:
+        def run(outside: Outside) -> None:
+            draw = random.Random(seed)
+            for _ in range(15):
+                embeddings.embed(outside, draw.sample(texts, len(texts)), DAY)
+                with outside.database.transaction() as tx:
+                    tx.run("embeddings.evict", rows=20)
+
+        return run
+
+    at_once(deployment, *(("larder_worker", embed(seed)) for seed in range(6)))
+
+
+def test_a_list_of_suggestions_beside_a_batch_of_updates(deployment: Deployment) -> None:
+    acme = deployment.tenant()
+    who = rows.principal(acme)
+    added = rows.add_many(deployment, acme, 60, DAY)
+    wanted = [sources.Wanted(source.uri, name="again") for source in random.Random(3).sample(added, len(added))]
+    for _ in range(15):
+        rows.sql(deployment, "delete from kb_suggestions")
+        at_once(
+            deployment,
+            ("larder_app", lambda outside: suggestions.list_page(outside, who, after=None, limit=100, now=DAY)),
+            ("larder_app", lambda outside: sources.upsert_many(outside, who, wanted, DAY)),
+        )
+
+
+def test_a_tick_beside_a_change_of_the_window(deployment: Deployment) -> None:
+    acme = deployment.tenant()
+    who = rows.principal(acme)
+    added = rows.add_many(deployment, acme, 60, DAY)
+
+    def change(now: datetime) -> Callable[[Outside], Any]:
+        return lambda outside: tenant_settings.update(
+            outside, who, tenant_settings.Changes(night_start=time(2), night_end=time(3)), now
+        )
+
+    for night in range(12):
+        rows.sql(deployment, "delete from kb_events")
+        rows.set_window(deployment, acme, "22:00", "06:00", cap=1000)
+        now = DAY + timedelta(days=night)
+        for source in added:
+            rows.queue(deployment, acme, source, "night", now)
+        late = now + timedelta(hours=11)
+        at_once(
+            deployment,
+            ("larder_app", change(late)),
+            ("larder_worker", lambda outside, late=late: scheduling.tick(outside, now=late)),  # type: ignore[misc]
+        )
