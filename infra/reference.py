@@ -49,7 +49,8 @@ def main() -> None:
 
 
 def _settings() -> Iterator[str]:
-    yield "# Settings\n\nEnvironment variables of the functions. The template has a parameter for each, or fills it in itself.\n"
+    yield "# Settings\n"
+    yield "Environment variables of the functions. The template has a parameter for each, or fills it in itself.\n"
     yield "| Variable | Default | Meaning |"
     yield "|---|---|---|"
     for variable in sorted(VARIABLES.values(), key=lambda variable: variable.name):

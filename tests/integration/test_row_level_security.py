@@ -26,6 +26,7 @@ NARROWER = ["larder_public", "larder_internal"]
 
 LOOK_UPS = {
     "find_token": {"larder_app"},
+    "find_token_by_id": {"larder_app"},
     "find_own_registration": {"larder_app"},
     "find_origin": {"larder_app"},
     "search_words": {"larder_app", *NARROWER},
