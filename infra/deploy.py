@@ -24,7 +24,7 @@ from infra import signing_keys, upgrade
 from infra.account import Account
 from infra.artefacts import ArtefactStore
 from infra.package import ROOT, Package, parameter_name
-from infra.stack import DeployError, Stack
+from infra.stack import DeployError, FunctionFailed, Stack
 
 _KEYS = parameter_name("LARDER_KEYS")
 
@@ -56,7 +56,7 @@ class Deployment:
         answer = self.account.functions().invoke(FunctionName=name, Payload=json.dumps(event).encode())
         payload = json.loads(answer["Payload"].read() or b"null")
         if "FunctionError" in answer:
-            raise DeployError(f"{name} failed: {json.dumps(payload)[:2000]}")
+            raise FunctionFailed(f"{name} failed: {json.dumps(payload)[:2000]}")
         return payload
 
 
@@ -88,9 +88,7 @@ def deploy(
     if outputs := stack.outputs():
         upgrade.migrate_ahead(Deployment(account, outputs), stack, wanted, say)
     deployment = Deployment(account, stack.change_to(store.url(template), wanted))
-    say("migrating the database")
-    for name in deployment.ops("migrate")["applied"]:
-        say(f"  {name}")
+    upgrade.migrate(deployment, say)
     return deployment
 
 

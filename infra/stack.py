@@ -22,6 +22,10 @@ class DeployError(Exception):
     """The stack did not reach the wanted state, or a command in it failed; the message says what AWS said."""
 
 
+class FunctionFailed(DeployError):
+    """A function of the stack did not answer but failed."""
+
+
 class Stack:
     """One CloudFormation stack, changed by change sets."""
 

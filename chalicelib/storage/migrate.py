@@ -26,6 +26,10 @@ class MigrationError(LarderError):
     """The ledger in the database and the files of this code contradict each other."""
 
 
+class SchemaNewer(MigrationError):
+    """The database has migrations that this code lacks: the code is older, and the schema serves it all the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class Migration:
     """One file: its number, its name and the SHA-256 of its text."""
@@ -54,8 +58,8 @@ def files() -> list[Migration]:
 def migrate(url: str) -> list[str]:
     """Bring the database at ``url`` to this code's schema; returns the names applied now, in order.
 
-    Raises MigrationError if a file was edited after it was applied, or if the database knows migrations that this
-    code does not: then the code is older than the schema.
+    Raises MigrationError if a file was edited after it was applied, SchemaNewer if the database knows migrations that
+    this code does not.
     """
     with psycopg.connect(resolve(url), autocommit=True, prepare_threshold=None) as connection:
         connection.execute("select pg_advisory_lock(%s)", (_LOCK,))
@@ -80,7 +84,7 @@ def _missing(connection: psycopg.Connection[Any]) -> list[Migration]:
     applied = dict(connection.execute("select number, checksum from schema_migrations").fetchall())
     own = files()
     if unknown := sorted(set(applied) - {m.number for m in own}):
-        raise MigrationError(f"the database has migrations that this code lacks: {unknown}")
+        raise SchemaNewer(f"the database has migrations that this code lacks: {unknown}")
     for migration in own:
         if applied.get(migration.number, migration.checksum) != migration.checksum:
             raise MigrationError(f"{migration.name} was changed after it had been applied")

@@ -129,6 +129,9 @@ def test_an_upgrade_brings_the_schema_before_the_code_that_needs_it(tmp_path: Pa
         with cloud.connect() as connection:
             assert connection.execute("select count(*) from shelves").fetchone() == (0,)
 
+        assert f"  the database has migrations that this code lacks: [{number}]" in again(cloud), "and back again"
+        deploy(local.STAGE, newer, layer, {}, cloud.cloud.account, said.append)
+
         (migrations / f"{number + 1:04}_broken.sql").write_text("create table shelves (id integer primary key);")
         before = environment(cloud, "Worker")
         with pytest.raises(DeployError, match="shelves"):
