@@ -33,6 +33,20 @@ class Key:
     secret: bytes
 
 
+class Signer:
+    """HMAC-SHA256 by one key for one purpose. The key's own block is hashed once, here; each message takes a copy."""
+
+    def __init__(self, key: Key, purpose: str) -> None:
+        self.key_id = key.id
+        self._begun = hmac.new(key.secret, purpose.encode() + b"\0", "sha256")
+
+    def mac(self, message: bytes) -> str:
+        """The HMAC of ``message``, hex."""
+        mac = self._begun.copy()
+        mac.update(message)
+        return mac.hexdigest()
+
+
 class Keyring:
     """The list at ``location``: a path, or ``arn:aws:secretsmanager:…``; read when first needed.
 
@@ -41,6 +55,7 @@ class Keyring:
 
     def __init__(self, location: str) -> None:
         self._location = location
+        self._signers: dict[tuple[str, str], Signer] = {}
 
     @property
     def newest(self) -> Key:
@@ -49,12 +64,17 @@ class Keyring:
 
     def sign(self, purpose: str, message: bytes) -> tuple[str, str]:
         """The newest key's id and the HMAC-SHA256, hex, of ``message`` for one purpose ("proof", "head")."""
-        return self.newest.id, _mac(self.newest, purpose, message)
+        signer = self.signer(purpose)
+        return signer.key_id, signer.mac(message)
+
+    def signer(self, purpose: str) -> Signer:
+        """What signs many messages for one purpose by the newest key."""
+        return self._signer(self.newest, purpose)
 
     def verify(self, purpose: str, message: bytes, key_id: str, mac: str) -> bool:
         """Whether ``mac`` is the HMAC by the key of that id; compared in constant time."""
         key = next((key for key in self._keys if key.id == key_id), None)
-        return key is not None and hmac.compare_digest(_mac(key, purpose, message).encode(), mac.encode())
+        return key is not None and hmac.compare_digest(self._signer(key, purpose).mac(message).encode(), mac.encode())
 
     def derived(self, purpose: str, key_id: str | None = None) -> tuple[str, bytes]:
         """A key of 32 bytes for one purpose, by the newest version or the one of ``key_id``."""
@@ -62,6 +82,11 @@ class Keyring:
         if key is None:
             raise KeysUnusable(f"there is no key {key_id!r}")
         return key.id, hmac.digest(key.secret, f"larder {purpose}".encode(), "sha256")
+
+    def _signer(self, key: Key, purpose: str) -> Signer:
+        if (key.id, purpose) not in self._signers:
+            self._signers[key.id, purpose] = Signer(key, purpose)
+        return self._signers[key.id, purpose]
 
     @cached_property
     def _keys(self) -> list[Key]:
@@ -81,10 +106,6 @@ def make_file(path: Path) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         json.dump({"keys": [{"id": "1", "secret": secret}]}, file)
-
-
-def _mac(key: Key, purpose: str, message: bytes) -> str:
-    return hmac.digest(key.secret, purpose.encode() + b"\0" + message, "sha256").hex()
 
 
 def _read(location: str) -> str:

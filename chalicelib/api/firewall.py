@@ -14,9 +14,9 @@ from chalicelib.api.resource import Answer, Call, Input, NoQuery, Nothing, Outpu
 from chalicelib.domain import csv_export, firewall_mode, policy
 from chalicelib.domain.cursor import Cursor, encode
 from chalicelib.errors import Invalid
-from chalicelib.services import enforcement, evaluations, policies
-from chalicelib.services.enforcement import Proof
+from chalicelib.services import evaluations, policies, proofs
 from chalicelib.services.evaluations import Filters
+from chalicelib.services.proofs import Proof
 
 firewall = Resource("firewall")
 
@@ -319,7 +319,7 @@ def verify_proof(call: Call[ProofIn, NoQuery]) -> Answer:
     """Say whether a proof is ours, this tenant's and unchanged."""
     proof = Proof(**call.body.model_dump())
     ours = proof.context.get("tenant_id") == str(call.who.tenant_id)
-    return Answer(ProofVerdict(valid=enforcement.verify(call.outside.keys, proof) and ours))
+    return Answer(ProofVerdict(valid=proofs.verify(call.outside.keys, proof) and ours))
 
 
 def _mode(call: Call[Any, Any], own: str | None) -> ModeOut:

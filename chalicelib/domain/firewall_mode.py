@@ -27,6 +27,9 @@ class Surface(NamedTuple):
     warning: str | None = None
 
 
+_SERVED, _DROPPED = Surface(served=True), Surface(served=False)
+
+
 def parse(value: str) -> Mode:
     """The mode that a setting names, trimmed and case-folded. Raises ValueError for any other word."""
     try:
@@ -64,10 +67,10 @@ def surface(mode: Mode, decision: Decision, *, always_enforce: bool = False) -> 
     to customers and for provider answers.
     """
     if decision.allowed:
-        return Surface(served=True)
+        return _SERVED
     if decision.hard or always_enforce or mode is Mode.ENFORCE:
-        return Surface(served=False)
-    return Surface(served=True, warning=f"{decision.code}: {decision.reason}" if mode is Mode.ADVISORY else None)
+        return _DROPPED
+    return Surface(served=True, warning=f"{decision.code}: {decision.reason}") if mode is Mode.ADVISORY else _SERVED
 
 
 def _lenient(value: str | None) -> Mode | None:

@@ -10,21 +10,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
-import rfc8785
-
 from chalicelib.domain import firewall_mode, policy
-from chalicelib.domain.evaluation import DEFAULT_PURPOSE, Decision, Request, evaluate
+from chalicelib.domain.evaluation import DEFAULT_PURPOSE, Request, evaluate
 from chalicelib.domain.firewall_mode import Mode
 from chalicelib.domain.policy import Policy
 from chalicelib.domain.provenance import Provenance
 from chalicelib.errors import Forbidden
-from chalicelib.keys import Keyring
 from chalicelib.services.outside import Outside
+from chalicelib.services.proofs import Clerk, Proof
 from chalicelib.services.tokens import Principal
+from chalicelib.storage import evaluations
 from chalicelib.storage.connection import Transaction
+from chalicelib.storage.evaluations import Entry
 
 WITHHELD = "[withheld by policy]"
 """Stands in a page's text where a chunk may not be read."""
@@ -43,6 +44,7 @@ class Guarded(Protocol):
     def policy(self) -> Policy: ...
 
 
+Names = tuple[str, ...] | None
 RowT = TypeVar("RowT", bound=Guarded)
 
 
@@ -54,19 +56,6 @@ class Reading:
     mode: Mode
     trace_id: str
     always_enforce: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """Shows later that the firewall let this chunk pass: an HMAC over the RFC 8785 form of the rest."""
-
-    chunk_id: UUID
-    decision: str
-    evaluated_at: datetime
-    policy_digest: str
-    context: dict[str, str]
-    key_id: str
-    mac: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +106,21 @@ def admit(
 
     With ``wanted`` the judging stops once so many are served: what ranked below them was never in question.
     """
-    judged: list[tuple[RowT, Decision, str]] = []
+    entries: dict[str, list[Entry]] = {"allow": [], "block": []}
     served: list[Served[RowT]] = []
+    clerk = Clerk(outside.keys, reading.request, reading.mode, reading.trace_id, now)
     for row in rows:
         if wanted is not None and len(served) >= wanted:
             break
         decision = evaluate(row.policy, reading.request, now)
-        digest = _digest(row.policy)
-        judged.append((row, decision, digest))
+        entry = clerk.entry(decision, row.chunk_id, row.source_id, row.version, policy.digest(row.policy))
+        entries["allow" if decision.allowed else "block"].append(entry)
         shown = firewall_mode.surface(reading.mode, decision, always_enforce=reading.always_enforce)
         if shown.served:
-            served.append(Served(row, _proof(outside.keys, reading, row, decision, digest, now), shown.warning))
-    for kind in ("allow", "block"):
-        _append(tx, reading, kind, [one for one in judged if one[1].allowed == (kind == "allow")], now)
+            served.append(Served(row, clerk.proof(decision, row.chunk_id, entry), shown.warning))
+    for kind, some in entries.items():
+        if some:
+            evaluations.append(tx, reading.request, reading.mode, reading.trace_id, kind, some, now)
     return served
 
 
@@ -149,17 +140,13 @@ def may_describe(tx: Transaction, reading: Reading, source_id: UUID, now: dateti
 def too_few(reading: Reading, rows: Sequence[Guarded], wanted: int, now: datetime) -> bool:
     """Whether fewer than ``wanted`` of ``rows`` may be shown; nothing is written down for this look ahead."""
     shown = (
-        firewall_mode.surface(
+        row
+        for row in rows
+        if firewall_mode.surface(
             reading.mode, evaluate(row.policy, reading.request, now), always_enforce=reading.always_enforce
         ).served
-        for row in rows
     )
-    return sum(shown) < wanted
-
-
-def verify(keys: Keyring, proof: Proof) -> bool:
-    """Whether the proof is ours and unchanged."""
-    return keys.verify("proof", _proof_message(proof), proof.key_id, proof.mac)
+    return sum(1 for _ in islice(shown, wanted)) < wanted
 
 
 def policy_of(row: dict[str, Any]) -> Policy:
@@ -167,108 +154,72 @@ def policy_of(row: dict[str, Any]) -> Policy:
     source = source_policy_of(row)
     if not row["chunk_has_policy"]:
         return source
-    own = Policy(
-        tenant_id=str(row["tenant_id"]),
+    own = _own_policy(
+        row["tenant_id"],
         # Blank: the chunk says nothing of its own, so the source's tier is the only one.
-        sensitivity=row["chunk_sensitivity"] or source.sensitivity,
-        expires_at=row["chunk_expires_at"],
-        permitted_roles=_set(row["chunk_permitted_roles"]),
-        allowed_purposes=_set(row["chunk_allowed_purposes"]),
-        content_class=row["content_class"],
-        validation_status=row["validation_status"],
+        row["chunk_sensitivity"] or source.sensitivity,
+        row["chunk_expires_at"],
+        _key(row["chunk_permitted_roles"]),
+        _key(row["chunk_allowed_purposes"]),
+        row["content_class"],
+        row["validation_status"],
     )
     return _merge(source, own)
 
 
 def source_policy_of(row: dict[str, Any]) -> Policy:
     """The policy that a source gives to all its chunks."""
-    return Policy(
-        tenant_id=str(row["tenant_id"]),
-        sensitivity=row["sensitivity"],
-        expires_at=row["expires_at"],
-        permitted_roles=_set(row["permitted_roles"]),
-        allowed_purposes=_set(row["allowed_purposes"]),
-        provenance=Provenance(row["provenance"], row["producer"], row["source_uri"], row["trust"]),
+    return _source_policy(
+        row["tenant_id"],
+        row["sensitivity"],
+        row["expires_at"],
+        _key(row["permitted_roles"]),
+        _key(row["allowed_purposes"]),
+        row["provenance"],
+        row["producer"],
+        row["source_uri"],
+        row["trust"],
     )
 
 
-_merge = lru_cache(maxsize=4096)(policy.strictest)
-_digest = lru_cache(maxsize=4096)(policy.digest)
+# Many rows say the same, so equal columns are made one object, once.
+_remembered = lru_cache(maxsize=4096)
+_merge = _remembered(policy.strictest)
 
 
-def _set(values: list[str] | None) -> frozenset[str] | None:
-    return None if values is None else frozenset(values)
+@_remembered
+def _source_policy(
+    tenant_id: UUID,
+    sensitivity: str,
+    expires_at: datetime | None,
+    roles: Names,
+    purposes: Names,
+    source: str,
+    producer: str,
+    uri: str,
+    trust: int,
+) -> Policy:
+    origin = Provenance(source, producer, uri, trust)
+    return Policy(str(tenant_id), sensitivity, expires_at, _set(roles), _set(purposes), provenance=origin)
 
 
-def _context(reading: Reading) -> dict[str, str]:
-    request = reading.request
-    return {
-        "tenant_id": request.tenant_id,
-        "role": request.role,
-        "purpose": request.purpose,
-        "operator": request.operator,
-        "trace_id": reading.trace_id,
-        "mode": str(reading.mode),
-    }
+@_remembered
+def _own_policy(
+    tenant_id: UUID,
+    sensitivity: str,
+    expires_at: datetime | None,
+    roles: Names,
+    purposes: Names,
+    content_class: str,
+    validation_status: str,
+) -> Policy:
+    sets = _set(roles), _set(purposes)
+    return Policy(str(tenant_id), sensitivity, expires_at, *sets, content_class, validation_status)
 
 
-def _proof(keys: Keyring, reading: Reading, row: Guarded, decision: Decision, digest: str, now: datetime) -> Proof:
-    unsigned = Proof(row.chunk_id, decision.code, now, digest, _context(reading), keys.newest.id, "")
-    _, mac = keys.sign("proof", _proof_message(unsigned))
-    return Proof(row.chunk_id, decision.code, now, digest, unsigned.context, unsigned.key_id, mac)
+def _key(names: list[str] | None) -> Names:
+    return None if names is None else tuple(names)
 
 
-def _proof_message(proof: Proof) -> bytes:
-    return rfc8785.dumps(
-        {
-            "chunk_id": str(proof.chunk_id),
-            "decision": proof.decision,
-            "evaluated_at": policy.instant(proof.evaluated_at),
-            "policy_digest": proof.policy_digest,
-            "context": dict(proof.context),
-            "key_id": proof.key_id,
-        }
-    )
-
-
-def _append(
-    tx: Transaction, reading: Reading, kind: str, judged: list[tuple[Any, Decision, str]], now: datetime
-) -> None:
-    if not judged:
-        return
-    request = reading.request
-    tx.value(
-        "firewall.append",
-        tenant_id=UUID(request.tenant_id),
-        day=now.date(),
-        kind=kind,
-        chunks=[row.chunk_id for row, _, _ in judged],
-        sources=[row.source_id for row, _, _ in judged],
-        versions=[row.version for row, _, _ in judged],
-        decisions=[decision.code for _, decision, _ in judged],
-        reasons=[decision.reason for _, decision, _ in judged],
-        digests=[digest for _, _, digest in judged],
-        canonical=[canonical(reading, row, decision, digest, now) for row, decision, digest in judged],
-        role=request.role,
-        purpose=request.purpose,
-        operator=request.operator,
-        trace_id=reading.trace_id,
-        mode=str(reading.mode),
-        now=now,
-    )
-
-
-def canonical(reading: Reading, row: Guarded, decision: Decision, digest: str, now: datetime) -> str:
-    """The RFC 8785 JSON of a decision, which the chain's hash is over."""
-    return rfc8785.dumps(
-        {
-            **_context(reading),
-            "chunk_id": str(row.chunk_id),
-            "source_id": str(row.source_id),
-            "version": row.version,
-            "decision": decision.code,
-            "reason": decision.reason,
-            "policy_digest": digest,
-            "evaluated_at": policy.instant(now),
-        }
-    ).decode("utf-8")
+def _set(names: Names) -> frozenset[str] | None:
+    return None if names is None else frozenset(names)

@@ -6,12 +6,13 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
 import rfc8785
 
-from chalicelib.domain import policy
+from chalicelib.domain.evaluation_record import Form, Recorder
 from chalicelib.keys import Keyring
 from chalicelib.services.outside import Outside
 from chalicelib.services.tokens import Principal
@@ -136,15 +137,15 @@ def _newest(segments: list[dict[str, Any]], most_rows: int | None) -> set[tuple[
 
 def _walk(tx: Transaction, segment: dict[str, Any]) -> tuple[int, list[Fault]]:
     kind, day = segment["kind"], segment["day"]
-    last = hashlib.sha256(f"{segment['tenant_id']} {day} {kind}".encode()).hexdigest()
+    last = hashlib.sha256(f"{segment['tenant_id']} {day} {kind}".encode()).digest()
     number = 0
     faults: list[Fault] = []
     for row in _rows(tx, segment):
         number += 1
         if row["number"] != number:
             return number - 1, [*faults, Fault(kind, day, number, "missing")]
-        last = hashlib.sha256((last + row["canonical"]).encode()).hexdigest()
-        if row["row_hash"] != last or _canonical(segment["tenant_id"], row) != row["canonical"]:
+        last = hashlib.sha256(last + hashlib.sha256(_record(row)).digest()).digest()
+        if (row["row_hash"], row["id"].bytes) != (last, last[:16]):
             return number, [*faults, Fault(kind, day, number, "edited")]
     if (number, last) != (segment["row_count"], segment["last_hash"]):
         faults.append(Fault(kind, day, number + 1, "cut off"))
@@ -160,25 +161,17 @@ def _rows(tx: Transaction, segment: dict[str, Any]) -> Iterator[dict[str, Any]]:
         after = batch[-1]["number"]
 
 
-def _canonical(tenant_id: UUID, row: dict[str, Any]) -> str:
-    """The decision's JSON again, from the columns that people read."""
-    return rfc8785.dumps(
-        {
-            "tenant_id": str(tenant_id),
-            "role": row["role"],
-            "purpose": row["purpose"],
-            "operator": row["operator"],
-            "trace_id": row["trace_id"],
-            "mode": row["mode"],
-            "chunk_id": str(row["chunk_id"]),
-            "source_id": str(row["source_id"]),
-            "version": row["version"],
-            "decision": row["decision"],
-            "reason": row["reason"],
-            "policy_digest": row["policy_digest"],
-            "evaluated_at": policy.instant(row["evaluated_at"]),
-        }
-    ).decode("utf-8")
+def _record(row: dict[str, Any]) -> bytes:
+    """The decision's canonical JSON again, from the columns that people read."""
+    context = (row["tenant_id"], row["role"], row["purpose"], row["operator"], row["trace_id"], row["mode"])
+    form = _form(row["evaluated_at"], row["decision"], row["reason"], *map(str, context))
+    return form.record(str(row["chunk_id"]), str(row["source_id"]), row["version"], row["policy_digest"])
+
+
+@lru_cache(maxsize=64)  # the rows of one read follow each other
+def _form(evaluated_at: datetime, decision: str, reason: str, *context: str) -> Form:
+    names = ("tenant_id", "role", "purpose", "operator", "trace_id", "mode")
+    return Recorder(dict(zip(names, context, strict=True)), evaluated_at).form(decision, reason)
 
 
 def _check_seal(keys: Keyring, segment: dict[str, Any], before: str | None) -> list[Fault]:
@@ -196,7 +189,7 @@ def _head_message(segment: dict[str, Any], before: str | None) -> bytes:
             "kind": segment["kind"],
             "day": segment["day"].isoformat(),
             "row_count": segment["row_count"],
-            "last_hash": segment["last_hash"],
+            "last_hash": segment["last_hash"].hex(),
             "before": before,
         }
     )

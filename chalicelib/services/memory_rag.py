@@ -16,7 +16,7 @@ from chalicelib.domain.firewall_mode import Mode
 from chalicelib.domain.ingest_gates import Deposit, screen
 from chalicelib.domain.policy import Policy
 from chalicelib.errors import Invalid
-from chalicelib.services import deposits, enforcement, policies
+from chalicelib.services import deposits, enforcement, policies, proofs
 from chalicelib.services.doctor import Check, look
 from chalicelib.services.doctor_finding import Finding, Look
 from chalicelib.services.enforcement import Reading
@@ -115,7 +115,7 @@ def _firewall(outside: Outside, who: Principal, now: datetime) -> Finding:
 
 def _record(outside: Outside, who: Principal, now: datetime) -> Finding:
     served = _judge(outside, who, Mode.OFF, now, always_enforce=False)
-    if not served or not enforcement.verify(outside.keys, served[0].proof):
+    if not served or not proofs.verify(outside.keys, served[0].proof):
         return Finding("failing", "The proof of a served chunk does not verify.")
     return Finding("ok", "A decision was written down, and its proof verifies.")
 

@@ -15,8 +15,9 @@ from chalicelib.domain.policy import Policy
 from chalicelib.domain.ranking import DEFAULT_WEIGHTS, RRF_K
 from chalicelib.embedding.model import EmbeddingFailed
 from chalicelib.services import enforcement
-from chalicelib.services.enforcement import Proof, Reading, Served
+from chalicelib.services.enforcement import Reading, Served
 from chalicelib.services.outside import Outside
+from chalicelib.services.proofs import Proof
 from chalicelib.services.search_cache import Ranked, SearchCache
 from chalicelib.services.tokens import Principal
 from chalicelib.storage.connection import Transaction

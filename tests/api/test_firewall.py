@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from chalicelib.services import enforcement, evaluations, search
+from chalicelib.services import enforcement, evaluations, search, tenancy
 from tests.integration import rows
 from tests.integration.cycle import Cycle
 from tests.tenants import Deployment, Tenant
@@ -113,6 +113,11 @@ def test_every_decision_is_one_row_in_a_chain_that_verifies(deployment: Deployme
     ("what", "statement"),
     [("edited", "update policy_evaluations set reason = 'none' where kind = 'allow' and number = 2"),
      ("missing", "delete from policy_evaluations where kind = 'allow' and number = 2"),
+     ("edited", "update policy_evaluations set id = gen_random_uuid() where kind = 'allow' and number = 2"),
+     ("edited", "update policy_evaluations set operator = 'x\"' where kind = 'allow' and number = 2"),
+     ("edited", "update policy_evaluations e set (id, chunk_id, row_hash) = (o.id, o.chunk_id, o.row_hash)"
+      " from policy_evaluations o where e.kind = 'allow' and o.kind = 'allow' and e.number in (2, 3)"
+      " and o.number = 5 - e.number"),  # the two change places
      ("cut off", "delete from policy_evaluations e where kind = 'allow'"
       " and number = (select max(number) from policy_evaluations where kind = 'allow')")],
 )  # fmt: skip
@@ -142,6 +147,42 @@ def test_sealed_heads_show_what_happened_also_after_retention(
     rows.sql(deployment, "update evaluation_segments set row_count = row_count - 1")
     faults = evaluations.verify(deployment.outside, rows.principal(acme)).faults
     assert [fault.what for fault in faults] == ["head changed after it was sealed"]
+
+
+def test_the_edge_adds_to_the_record_and_changes_nothing_of_it(
+    deployment: Deployment, acme: Tenant, filled: Any
+) -> None:
+    before = recorded(deployment)
+    for statement in (
+        "update policy_evaluations set reason = 'x'",
+        "delete from policy_evaluations",
+        "truncate policy_evaluations",
+        "delete from evaluation_segments",
+    ):
+        for role in ("larder_app", "larder_public", "larder_internal"):
+            with psycopg.connect(deployment.server.url(deployment.database_name, "larder_app")) as connection:
+                connection.execute(f"set local role {role}".encode())
+                connection.execute("select set_config('larder.tenant_id', %s, true)", (str(acme.id),))
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    connection.execute(statement.encode())
+    assert recorded(deployment) == before
+
+
+def test_a_tenant_that_goes_takes_its_decisions_along_and_nobody_elses(
+    deployment: Deployment, acme: Tenant, other: Tenant, filled: Any
+) -> None:
+    source = other.add(URL)
+    other.post(f"/v1/kb/sources/{source['id']}/queue", {"when": "now"})
+    filled["cycle"].now = datetime.now(UTC)
+    assert filled["cycle"].deliver() == "new_version"
+    theirs = len(ask(other, "procedure", limit=50))
+    assert theirs
+    restrict(acme, filled["hits"][0]["chunk_id"])
+    ask(acme, "procedure", limit=50)
+    assert {row["kind"] for row in recorded(deployment) if row["tenant_id"] == acme.id} == {"allow", "block"}
+    tenancy.delete(deployment.owner, name=acme.name)
+    assert [row["tenant_id"] for row in recorded(deployment)] == [other.id] * theirs
+    assert other.get("/v1/memory/firewall/verify").json["ok"] is True
 
 
 def test_a_recall_whose_audit_cannot_be_written_fails(deployment: Deployment, acme: Tenant, filled: Any) -> None:

@@ -13,44 +13,41 @@ CREATE FUNCTION public.any_of_words_v1(p_query text) RETURNS tsquery
               then replace(plainto_tsquery('english', p_query)::text, ' & ', ' | ')::tsquery end
 $$;
 ALTER FUNCTION public.any_of_words_v1(p_query text) OWNER TO larder_owner;
-CREATE FUNCTION public.append_evaluations_v1(p_tenant uuid, p_day date, p_kind text, p_chunks uuid[], p_sources uuid[], p_versions integer[], p_decisions text[], p_reasons text[], p_digests text[], p_canonical text[], p_role text, p_purpose text, p_operator text, p_trace text, p_mode text, p_now timestamp with time zone) RETURNS bigint
+CREATE FUNCTION public.append_evaluations_v1(p_tenant uuid, p_day date, p_kind text, p_chunks uuid[], p_sources uuid[], p_versions integer[], p_decisions text[], p_reasons text[], p_digests text[], p_records bytea, p_role text, p_purpose text, p_operator text, p_trace text, p_mode text, p_now timestamp with time zone) RETURNS bigint
     LANGUAGE plpgsql
     AS $$
 declare
-  v_hash text;
+  v_hash bytea;
   v_number bigint;
+  v_count integer := cardinality(p_chunks);
+  v_hashes bytea[] := '{}';
 begin
-  insert into evaluation_segments (tenant_id, day, kind, last_hash)
-    values (p_tenant, p_day, p_kind,
-            encode(sha256(convert_to(p_tenant || ' ' || p_day || ' ' || p_kind, 'UTF8')), 'hex'))
-    on conflict do nothing;
-  select row_count, last_hash into v_number, v_hash from evaluation_segments
-   where tenant_id = p_tenant and day = p_day and kind = p_kind for update;
-  with recursive decision as (
-    select d.*, row_number() over () as place
-      from unnest(p_chunks, p_sources, p_versions, p_decisions, p_reasons, p_digests, p_canonical)
-             as d (chunk_id, source_id, version, decision, reason, policy_digest, canonical)
-  ), link as (
-    select d.*, encode(sha256(convert_to(v_hash || d.canonical, 'UTF8')), 'hex') as row_hash
-      from decision d where d.place = 1
-    union all
-    select d.*, encode(sha256(convert_to(l.row_hash || d.canonical, 'UTF8')), 'hex')
-      from link l join decision d on d.place = l.place + 1
-  ), written as (
-    insert into policy_evaluations (tenant_id, day, kind, number, chunk_id, source_id, version, role, purpose, operator,
-        trace_id, decision, reason, policy_digest, mode, evaluated_at, canonical, row_hash)
-      select p_tenant, p_day, p_kind, v_number + l.place, l.chunk_id, l.source_id, l.version, p_role, p_purpose, p_operator,
-             p_trace, l.decision, l.reason, l.policy_digest, p_mode, p_now, l.canonical, l.row_hash
-        from link l
-      returning number, row_hash
-  )
-  select w.number, w.row_hash into v_number, v_hash from written w order by w.number desc limit 1;
-  update evaluation_segments set row_count = v_number, last_hash = v_hash
+  for attempt in 1 .. 2 loop
+    select row_count, last_hash into v_number, v_hash from evaluation_segments
+     where tenant_id = p_tenant and day = p_day and kind = p_kind for update;
+    exit when found;
+    insert into evaluation_segments (tenant_id, day, kind, last_hash)
+      values (p_tenant, p_day, p_kind,
+              sha256(convert_to(p_tenant || ' ' || to_char(p_day, 'YYYY-MM-DD') || ' ' || p_kind, 'UTF8')))
+      on conflict do nothing;
+  end loop;
+  for place in 0 .. v_count - 1 loop
+    v_hash := sha256(v_hash || substr(p_records, place * 32 + 1, 32));
+    v_hashes := v_hashes || v_hash;
+  end loop;
+  insert into policy_evaluations (id, tenant_id, day, kind, number, chunk_id, source_id, version, role, purpose,
+      operator, trace_id, decision, reason, policy_digest, mode, evaluated_at, row_hash)
+    select encode(substr(d.row_hash, 1, 16), 'hex')::uuid, p_tenant, p_day, p_kind, v_number + d.place, d.chunk_id,
+           d.source_id, d.version, p_role, p_purpose, p_operator, p_trace, d.decision, d.reason, d.policy_digest, p_mode, p_now,
+           d.row_hash
+      from unnest(p_chunks, p_sources, p_versions, p_decisions, p_reasons, p_digests, v_hashes) with ordinality
+           as d (chunk_id, source_id, version, decision, reason, policy_digest, row_hash, place);
+  update evaluation_segments set row_count = v_number + v_count, last_hash = v_hash
    where tenant_id = p_tenant and day = p_day and kind = p_kind;
-  return v_number;
+  return v_number + v_count;
 end
 $$;
-ALTER FUNCTION public.append_evaluations_v1(p_tenant uuid, p_day date, p_kind text, p_chunks uuid[], p_sources uuid[], p_versions integer[], p_decisions text[], p_reasons text[], p_digests text[], p_canonical text[], p_role text, p_purpose text, p_operator text, p_trace text, p_mode text, p_now timestamp with time zone) OWNER TO larder_owner;
+ALTER FUNCTION public.append_evaluations_v1(p_tenant uuid, p_day date, p_kind text, p_chunks uuid[], p_sources uuid[], p_versions integer[], p_decisions text[], p_reasons text[], p_digests text[], p_records bytea, p_role text, p_purpose text, p_operator text, p_trace text, p_mode text, p_now timestamp with time zone) OWNER TO larder_owner;
 CREATE FUNCTION public.close_suggestion_v1() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public'
@@ -133,6 +130,15 @@ begin
 end
 $$;
 ALTER FUNCTION public.dispatch_events_v1(p_now timestamp with time zone, p_tenants uuid[], p_caps integer[], p_nights date[], p_next_nights timestamp with time zone[], p_per_tenant integer, p_limit integer) OWNER TO larder_owner;
+CREATE FUNCTION public.drop_evaluations_v1() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+begin
+  delete from policy_evaluations where tenant_id = old.tenant_id and kind = old.kind and day = old.day;
+  return old;
+end
+$$;
+ALTER FUNCTION public.drop_evaluations_v1() OWNER TO larder_owner;
 CREATE FUNCTION public.erase_chunk_v1(p_source uuid, p_hash text) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public'
@@ -521,7 +527,7 @@ CREATE TABLE public.kb_sources (
 ALTER TABLE ONLY public.kb_sources FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.kb_sources OWNER TO larder_owner;
 CREATE TABLE public.policy_evaluations (
-    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    id uuid NOT NULL,
     tenant_id uuid NOT NULL,
     day date NOT NULL,
     kind text NOT NULL,
@@ -538,8 +544,8 @@ CREATE TABLE public.policy_evaluations (
     policy_digest text NOT NULL,
     mode text NOT NULL,
     evaluated_at timestamp with time zone NOT NULL,
-    canonical text NOT NULL,
-    row_hash text NOT NULL
+    row_hash bytea NOT NULL,
+    CONSTRAINT policy_evaluations_kind_check CHECK ((kind = ANY (ARRAY['allow'::text, 'block'::text])))
 );
 ALTER TABLE ONLY public.policy_evaluations FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.policy_evaluations OWNER TO larder_owner;
@@ -819,7 +825,7 @@ CREATE TABLE public.evaluation_segments (
     day date NOT NULL,
     kind text NOT NULL,
     row_count bigint DEFAULT 0 NOT NULL,
-    last_hash text NOT NULL,
+    last_hash bytea NOT NULL,
     sealed_at timestamp with time zone,
     seal text,
     key_id text,
@@ -1118,9 +1124,7 @@ ALTER TABLE ONLY public.kb_versions
 ALTER TABLE ONLY public.plans
     ADD CONSTRAINT plans_pkey PRIMARY KEY (name);
 ALTER TABLE ONLY public.policy_evaluations
-    ADD CONSTRAINT policy_evaluations_pkey PRIMARY KEY (id);
-ALTER TABLE ONLY public.policy_evaluations
-    ADD CONSTRAINT policy_evaluations_tenant_id_kind_day_number_key UNIQUE (tenant_id, kind, day, number);
+    ADD CONSTRAINT policy_evaluations_pkey PRIMARY KEY (tenant_id, kind, day, number);
 ALTER TABLE ONLY public.quarantine
     ADD CONSTRAINT quarantine_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.scheduler_state
@@ -1190,6 +1194,7 @@ CREATE INDEX widget_windows_age ON public.widget_windows USING btree (started_at
 CREATE TRIGGER chunk_policies_delete_noted AFTER DELETE ON public.chunk_policies REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
 CREATE TRIGGER chunk_policies_insert_noted AFTER INSERT ON public.chunk_policies REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
 CREATE TRIGGER chunk_policies_update_noted AFTER UPDATE ON public.chunk_policies REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
+CREATE TRIGGER evaluation_segments_rows BEFORE DELETE ON public.evaluation_segments FOR EACH ROW EXECUTE FUNCTION public.drop_evaluations_v1();
 CREATE TRIGGER kb_chunks_delete_noted AFTER DELETE ON public.kb_chunks REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
 CREATE TRIGGER kb_chunks_insert_noted AFTER INSERT ON public.kb_chunks REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
 CREATE TRIGGER kb_chunks_update_noted AFTER UPDATE ON public.kb_chunks REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
@@ -1255,8 +1260,6 @@ ALTER TABLE ONLY public.knowledge_providers
     ADD CONSTRAINT knowledge_providers_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.mutation_windows
     ADD CONSTRAINT mutation_windows_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
-ALTER TABLE ONLY public.policy_evaluations
-    ADD CONSTRAINT policy_evaluations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.quarantine
     ADD CONSTRAINT quarantine_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.quarantine

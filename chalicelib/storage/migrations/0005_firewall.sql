@@ -56,7 +56,7 @@ create table evaluation_segments (
   day date not null,
   kind text not null check (kind in ('allow', 'block')),
   row_count bigint not null default 0,
-  last_hash text not null,                      -- of the last row; of the segment's own name while it is empty
+  last_hash bytea not null,                     -- of the last row; of the segment's own name while it is empty
   sealed_at timestamptz,
   seal text,                                    -- HMAC over the finished head and the seal before
   key_id text,
@@ -64,11 +64,13 @@ create table evaluation_segments (
   primary key (tenant_id, kind, day)
 );
 
+-- Everything in a row is what its canonical JSON says, from which row_hash is made again.
+-- It refers to no other table: a reference is looked up row by row, and the head that every row comes by has one.
 create table policy_evaluations (
-  id uuid primary key default gen_random_uuid(),
-  tenant_id uuid not null references tenants on delete cascade,
+  id uuid not null,                             -- the first half of row_hash: random ones took a fifth of the insert
+  tenant_id uuid not null,
   day date not null,
-  kind text not null,
+  kind text not null check (kind in ('allow', 'block')),
   number bigint not null,                       -- 1 is the first of its segment
   chunk_id uuid not null,
   source_id uuid not null,
@@ -82,12 +84,22 @@ create table policy_evaluations (
   policy_digest text not null,
   mode text not null,
   evaluated_at timestamptz not null,
-  canonical text not null,                      -- RFC 8785 JSON of the decision, as it was hashed
-  row_hash text not null,
-  unique (tenant_id, kind, day, number)
+  row_hash bytea not null,                      -- SHA-256 of the hash before and the SHA-256 of the canonical JSON
+  primary key (tenant_id, kind, day, number)
 );
 create index policy_evaluations_page on policy_evaluations (tenant_id, evaluated_at, id);
 create index policy_evaluations_chunk on policy_evaluations (tenant_id, chunk_id, evaluated_at);
+
+-- A head that goes with its tenant takes its rows along. Before it, not after: a cascade acts as the owner, whom row-level
+-- security does not hold then, and what it leaves for later runs as whoever deleted.
+create function drop_evaluations_v1() returns trigger language plpgsql as $$
+begin
+  delete from policy_evaluations where tenant_id = old.tenant_id and kind = old.kind and day = old.day;
+  return old;
+end
+$$;
+create trigger evaluation_segments_rows before delete on evaluation_segments
+  for each row execute function drop_evaluations_v1();
 
 create table admin_audit (
   id uuid primary key default gen_random_uuid(),
@@ -149,47 +161,46 @@ revoke create on schema public from larder_reader;
 revoke all on function find_token_v2 from public;
 grant execute on function find_token_v2 to larder_app;
 
--- Appends decisions to their chains, in the transaction of the read that they are about.
--- Arrays run side by side, one element a decision. The head's row lock orders concurrent readers of one tenant.
+-- Appends decisions to their chain, in the transaction of the read that they are about.
+-- Arrays run side by side, one element a decision; p_records holds the SHA-256 of each one's canonical JSON, end to end.
+-- The head's row lock orders concurrent readers of one tenant.
 create function append_evaluations_v1(
   p_tenant uuid, p_day date, p_kind text, p_chunks uuid[], p_sources uuid[], p_versions integer[], p_decisions text[],
-  p_reasons text[], p_digests text[], p_canonical text[], p_role text, p_purpose text, p_operator text, p_trace text,
+  p_reasons text[], p_digests text[], p_records bytea, p_role text, p_purpose text, p_operator text, p_trace text,
   p_mode text, p_now timestamptz
 ) returns bigint language plpgsql as $$
 declare
-  v_hash text;
+  v_hash bytea;
   v_number bigint;
+  v_count integer := cardinality(p_chunks);
+  v_hashes bytea[] := '{}';
 begin
-  insert into evaluation_segments (tenant_id, day, kind, last_hash)
-    values (p_tenant, p_day, p_kind,
-            encode(sha256(convert_to(p_tenant || ' ' || p_day || ' ' || p_kind, 'UTF8')), 'hex'))
-    on conflict do nothing;
-  select row_count, last_hash into v_number, v_hash from evaluation_segments
-   where tenant_id = p_tenant and day = p_day and kind = p_kind for update;
+  for attempt in 1 .. 2 loop
+    select row_count, last_hash into v_number, v_hash from evaluation_segments
+     where tenant_id = p_tenant and day = p_day and kind = p_kind for update;
+    exit when found;
+    insert into evaluation_segments (tenant_id, day, kind, last_hash)
+      values (p_tenant, p_day, p_kind,
+              sha256(convert_to(p_tenant || ' ' || to_char(p_day, 'YYYY-MM-DD') || ' ' || p_kind, 'UTF8')))
+      on conflict do nothing;
+  end loop;
 
-  with recursive decision as (
-    select d.*, row_number() over () as place
-      from unnest(p_chunks, p_sources, p_versions, p_decisions, p_reasons, p_digests, p_canonical)
-             as d (chunk_id, source_id, version, decision, reason, policy_digest, canonical)
-  ), link as (
-    select d.*, encode(sha256(convert_to(v_hash || d.canonical, 'UTF8')), 'hex') as row_hash
-      from decision d where d.place = 1
-    union all
-    select d.*, encode(sha256(convert_to(l.row_hash || d.canonical, 'UTF8')), 'hex')
-      from link l join decision d on d.place = l.place + 1
-  ), written as (
-    insert into policy_evaluations (tenant_id, day, kind, number, chunk_id, source_id, version, role, purpose, operator,
-        trace_id, decision, reason, policy_digest, mode, evaluated_at, canonical, row_hash)
-      select p_tenant, p_day, p_kind, v_number + l.place, l.chunk_id, l.source_id, l.version, p_role, p_purpose, p_operator,
-             p_trace, l.decision, l.reason, l.policy_digest, p_mode, p_now, l.canonical, l.row_hash
-        from link l
-      returning number, row_hash
-  )
-  select w.number, w.row_hash into v_number, v_hash from written w order by w.number desc limit 1;
+  for place in 0 .. v_count - 1 loop
+    v_hash := sha256(v_hash || substr(p_records, place * 32 + 1, 32));
+    v_hashes := v_hashes || v_hash;
+  end loop;
 
-  update evaluation_segments set row_count = v_number, last_hash = v_hash
+  insert into policy_evaluations (id, tenant_id, day, kind, number, chunk_id, source_id, version, role, purpose,
+      operator, trace_id, decision, reason, policy_digest, mode, evaluated_at, row_hash)
+    select encode(substr(d.row_hash, 1, 16), 'hex')::uuid, p_tenant, p_day, p_kind, v_number + d.place, d.chunk_id,
+           d.source_id, d.version, p_role, p_purpose, p_operator, p_trace, d.decision, d.reason, d.policy_digest, p_mode, p_now,
+           d.row_hash
+      from unnest(p_chunks, p_sources, p_versions, p_decisions, p_reasons, p_digests, v_hashes) with ordinality
+           as d (chunk_id, source_id, version, decision, reason, policy_digest, row_hash, place);
+
+  update evaluation_segments set row_count = v_number + v_count, last_hash = v_hash
    where tenant_id = p_tenant and day = p_day and kind = p_kind;
-  return v_number;
+  return v_number + v_count;
 end
 $$;
 

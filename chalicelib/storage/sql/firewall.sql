@@ -1,6 +1,6 @@
 -- name: append
 select append_evaluations_v1(%(tenant_id)s, %(day)s, %(kind)s, %(chunks)s, %(sources)s, %(versions)s, %(decisions)s,
-                             %(reasons)s, %(digests)s, %(canonical)s, %(role)s, %(purpose)s, %(operator)s, %(trace_id)s,
+                             %(reasons)s, %(digests)s, %(records)s, %(role)s, %(purpose)s, %(operator)s, %(trace_id)s,
                              %(mode)s, %(now)s)
 
 -- name: page
@@ -16,8 +16,8 @@ select * from policy_evaluations
 select * from evaluation_segments where tenant_id = %(tenant_id)s order by kind, day
 
 -- name: segment_rows
-select number, canonical, row_hash, chunk_id, source_id, version, role, purpose, operator, trace_id, decision, reason,
-       policy_digest, mode, evaluated_at
+select number, id, row_hash, tenant_id, chunk_id, source_id, version, role, purpose, operator, trace_id, decision,
+       reason, policy_digest, mode, evaluated_at
   from policy_evaluations
  where tenant_id = %(tenant_id)s and kind = %(kind)s and day = %(day)s and number > %(after)s and number <= %(upto)s
  order by number limit %(limit)s
