@@ -15,9 +15,6 @@ update kb_events set night = false, available_at = %(now)s where id = %(id)s and
 -- name: get
 select * from kb_events where id = %(id)s
 
--- name: get_for_update
-select * from kb_events where id = %(id)s for update
-
 -- name: page
 select * from kb_events
  where tenant_id = %(tenant_id)s and (%(state)s::text is null or state = %(state)s)

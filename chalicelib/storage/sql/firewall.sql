@@ -22,9 +22,6 @@ select number, id, row_hash, tenant_id, chunk_id, source_id, version, role, purp
  where tenant_id = %(tenant_id)s and kind = %(kind)s and day = %(day)s and number > %(after)s and number <= %(upto)s
  order by number limit %(limit)s
 
--- name: counts
-select day, kind, row_count from evaluation_segments where tenant_id = %(tenant_id)s and day >= %(since)s order by day, kind
-
 -- name: to_seal
 select g.*, (select p.seal from evaluation_segments p
               where p.tenant_id = g.tenant_id and p.kind = g.kind and p.day < g.day order by p.day desc limit 1) as before

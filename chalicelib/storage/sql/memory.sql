@@ -33,12 +33,6 @@ insert into ingest_log (tenant_id, at, deposit, outcome, gate, reason, redaction
 values (%(tenant_id)s, %(now)s, %(deposit)s, %(outcome)s, %(gate)s, %(reason)s, %(redactions)s, %(source_id)s,
         %(correlation_id)s)
 
--- name: log_page
-select * from ingest_log
- where tenant_id = %(tenant_id)s
-   and (%(before_time)s::timestamptz is null or (at, id) < (%(before_time)s, %(before_id)s))
- order by at desc, id desc limit %(limit)s
-
 -- name: entomb
 insert into tombstones (source_id, content_hash, tenant_id, forgotten_at)
 values (%(source_id)s, %(content_hash)s, %(tenant_id)s, %(now)s) on conflict do nothing

@@ -12,9 +12,6 @@ select max(updated_at) from chunk_policies where source_id = %(source_id)s
 -- name: forgotten
 select content_hash from tombstones where source_id = %(source_id)s and content_hash = any (%(hashes)s)
 
--- name: get
-select * from chunk_policies where source_id = %(source_id)s and content_hash = %(content_hash)s
-
 -- name: of_texts
 select content_hash, sensitivity as chunk_sensitivity, expires_at as chunk_expires_at,
        permitted_roles as chunk_permitted_roles, allowed_purposes as chunk_allowed_purposes, content_class,
@@ -43,12 +40,6 @@ update kb_sources
 -- name: audit
 insert into admin_audit (tenant_id, at, token_id, operator, action, target, before, after)
 values (%(tenant_id)s, %(now)s, %(token_id)s, %(operator)s, %(action)s, %(target)s, %(before)s, %(after)s)
-
--- name: audit_page
-select * from admin_audit
- where tenant_id = %(tenant_id)s and (%(target)s::text is null or target = %(target)s)
-   and (%(before_time)s::timestamptz is null or (at, id) < (%(before_time)s, %(before_id)s))
- order by at desc, id desc limit %(limit)s
 
 -- name: source
 select s.id as source_id, s.uri as source_uri, s.tenant_id, s.sensitivity, s.expires_at, s.permitted_roles,
