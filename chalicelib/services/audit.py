@@ -97,6 +97,7 @@ class LoggedDeposit:
     reason: str
     redactions: int
     source_name: str | None
+    correlation_id: str | None
 
 
 @dataclass(frozen=True, slots=True)

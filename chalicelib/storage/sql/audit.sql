@@ -36,7 +36,8 @@ select (at at time zone 'UTC')::date as day, outcome as what, count(*) as count,
  group by 1, 2
 
 -- name: deposits
-select i.id, i.at as created_at, i.deposit, i.outcome, i.gate, i.reason, i.redactions, s.name as source_name
+select i.id, i.at as created_at, i.deposit, i.outcome, i.gate, i.reason, i.redactions, i.correlation_id,
+       s.name as source_name
   from ingest_log i left join kb_sources s on s.id = i.source_id
  where i.tenant_id = %(tenant_id)s
    and (%(before_time)s::timestamptz is null or (i.at, i.id) < (%(before_time)s, %(before_id)s))
