@@ -1,4 +1,4 @@
-"""Larder: the HTTP API, the tick, the refresh worker, and operations under IAM. Nothing else stands here."""
+"""Larder: the HTTP API, the pages, the tick, the refresh worker, and operations under IAM. Nothing else stands here."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from chalice.app import Chalice, CloudWatchEvent, Rate, SQSEvent
 
 from chalicelib.api import problem, resources
+from chalicelib.ui import pages
 
 
 class Larder(Chalice):
@@ -18,7 +19,7 @@ class Larder(Chalice):
 
 
 app = Larder(app_name="larder")
-for resource in resources():
+for resource in [*resources(), *pages()]:
     app.register_blueprint(resource.blueprint)
 
 

@@ -46,6 +46,11 @@ class Sought:
     trace_id: str | None = None
     at: datetime | None = None
 
+    @property
+    def any(self) -> bool:
+        """Whether something is asked for in particular."""
+        return self != Sought()
+
 
 @dataclass(frozen=True, slots=True)
 class Decided:
