@@ -29,7 +29,7 @@ class Running:
     def functions(self) -> Running:
         return self
 
-    def update_function_code(self, *, S3Key: str, **_: str) -> None:  # noqa: N803 - as boto3 has it
+    def update_function_code(self, *, S3Key: str, **_: str) -> None:
         self.updated.append(S3Key)
 
     def get_waiter(self, _: str) -> Running:
