@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -126,8 +127,8 @@ class ForgetOut(Output):
 def remember_note(call: Call[NoteIn, NoQuery]) -> Answer:
     """Remember a note."""
     body = call.body
-    offered = deposits.offered_text(Deposit.NOTE, body.text, body.title, _policy(body))
-    return _deposit(call, offered)
+    with _gates(call, Deposit.NOTE):
+        return _deposit(call, deposits.offered_text(Deposit.NOTE, body.text, body.title, _policy(body)))
 
 
 @memory.route(
@@ -141,14 +142,9 @@ def remember_note(call: Call[NoteIn, NoQuery]) -> Answer:
 )
 def remember_document(call: Call[DocumentIn, NoQuery]) -> Answer:
     """Remember a document."""
-    body, deposit = call.body, Deposit(call.body.kind)
-    if body.text is not None and body.content_type.split(";")[0].strip() in ("text/plain", "text/markdown"):
-        _small_enough(len(body.text.encode()))
-        return _deposit(call, deposits.offered_text(deposit, body.text, body.title, _policy(body)))
-    content = body.text.encode() if body.text is not None else _bytes(body.content_base64 or "")
-    _small_enough(len(content))
-    kind = f"{body.content_type}; charset=utf-8" if body.text is not None else body.content_type
-    return _deposit(call, deposits.offered_document(deposit, content, kind, body.title, _policy(body)))
+    deposit = Deposit(call.body.kind)
+    with _gates(call, deposit):
+        return _deposit(call, _offered(deposit, call.body))
 
 
 @memory.route(
@@ -237,6 +233,20 @@ def forget_chunk(call: Call[ForgetIn, NoQuery]) -> Answer:
     """Erase a chunk's text from every version, for good."""
     erased, allowance = policies.forget(call.outside, call.who, call.ids["chunk_id"], call.body.why, call.now)
     return Answer(ForgetOut(erased=erased), 200, allowance.headers())
+
+
+def _offered(deposit: Deposit, body: DocumentIn) -> deposits.Offered:
+    if body.text is not None and body.content_type.split(";")[0].strip() in ("text/plain", "text/markdown"):
+        _small_enough(len(body.text.encode()))
+        return deposits.offered_text(deposit, body.text, body.title, _policy(body))
+    content = body.text.encode() if body.text is not None else _bytes(body.content_base64 or "")
+    _small_enough(len(content))
+    kind = f"{body.content_type}; charset=utf-8" if body.text is not None else body.content_type
+    return deposits.offered_document(deposit, content, kind, body.title, _policy(body))
+
+
+def _gates(call: Call[Any, Any], deposit: Deposit) -> AbstractContextManager[None]:
+    return deposits.refusals_logged(call.outside, call.who, deposit, correlation_id=call.correlation_id, now=call.now)
 
 
 def _deposit(call: Call[Any, Any], offered: deposits.Offered) -> Answer:

@@ -5,7 +5,8 @@ What is admitted becomes a source of its own with one version; cutting and embed
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,7 +16,7 @@ from psycopg.types.json import Jsonb
 
 from chalicelib.domain import policy_patch, secrets
 from chalicelib.domain.clean_text import clean_text
-from chalicelib.domain.ingest_gates import Deposit, Screening, screen
+from chalicelib.domain.ingest_gates import Deposit, Gate, Screening, screen
 from chalicelib.domain.policy import Policy
 from chalicelib.domain.provenance import originate
 from chalicelib.domain.text_damage import find_damage
@@ -66,7 +67,8 @@ def offered_text(deposit: Deposit, text: str, title: str | None, policy: Mapping
     for field, value in (("text", text), ("title", title or "")):
         damage = find_damage(value)
         if damage is not None:
-            raise Invalid(f"{field}: {damage}", code="damaged_text", field=field, offset=damage.offset)
+            gate = Gate.TEXT_DAMAGE
+            raise Invalid(f"{field}: {damage}", code="damaged_text", field=field, offset=damage.offset, gate=gate)
     cleaned = clean_text(text)
     return Offered(deposit, cleaned.text, _clean(title), policy, cleaned.invisible_removed)
 
@@ -78,9 +80,9 @@ def offered_document(
     try:
         found = extraction.extract(body, content_type)
     except extraction.ExtractionError as error:
-        raise Invalid(
-            f"content: {error.detail or error.status}", code=error.status, field="content", rule=str(error.status)
-        ) from error
+        stopped: dict[str, Any] = {"gate": Gate.TEXT_DAMAGE} if error.status == "damaged_text" else {}
+        told = f"content: {error.detail or error.status}"
+        raise Invalid(told, code=error.status, field="content", rule=str(error.status), **stopped) from error
     return Offered(deposit, found.text, _clean(title) or found.title, policy, found.invisible_removed)
 
 
@@ -114,6 +116,21 @@ def deposit(
         )
 
 
+@contextmanager
+def refusals_logged(
+    outside: Outside, who: Principal, deposit: Deposit, *, correlation_id: str | None, now: datetime
+) -> Iterator[None]:
+    """Whatever a gate refuses in this block leaves a row in the ingest log, and nothing else: no text, no mutation."""
+    try:
+        yield
+    except Invalid as refusal:
+        if "gate" in refusal.extra:
+            with outside.database.transaction(who.tenant_id) as tx:
+                gate, reason = refusal.extra["gate"], refusal.code
+                log(tx, who.tenant_id, deposit, "refuse", None, now, correlation_id, gate=gate, reason=reason)
+        raise
+
+
 def deny_patterns(tx: Transaction, tenant_id: UUID) -> list[str]:
     """The tenant's deny patterns, in force for the next text."""
     return [row["pattern"] for row in tx.rows("memory.deny_patterns", tenant_id=tenant_id)]
@@ -138,12 +155,23 @@ def hold(
         deposit=deposit,
         gate=screening.gate,
         reason=screening.reason,
-        title=title,
+        title=None if title is None else secrets.redact(title).text,
         text=screening.text,
         policy=Jsonb(dict(policy)),
         now=now,
     )
-    log(tx, tenant_id, deposit, "quarantine", screening, source_id, now, correlation_id)
+    log(
+        tx,
+        tenant_id,
+        deposit,
+        "quarantine",
+        source_id,
+        now,
+        correlation_id,
+        gate=screening.gate,
+        reason=screening.reason,
+        redactions=len(screening.findings),
+    )
     return held
 
 
@@ -152,10 +180,13 @@ def log(
     tenant_id: UUID,
     deposit: Deposit,
     outcome: str,
-    screening: Screening,
     source_id: UUID | None,
     now: datetime,
-    correlation_id: str | None = None,
+    correlation_id: str | None,
+    *,
+    gate: Gate | None = None,
+    reason: str = "",
+    redactions: int = 0,
 ) -> None:
     """One row of the ingest log. ``correlation_id``: of the request that brought the text, or approved to fetch it."""
     tx.run(
@@ -163,9 +194,9 @@ def log(
         tenant_id=tenant_id,
         deposit=deposit,
         outcome=outcome,
-        gate=screening.gate,
-        reason=screening.reason,
-        redactions=len(screening.findings),
+        gate=gate,
+        reason=reason,
+        redactions=redactions,
         source_id=source_id,
         now=now,
         correlation_id=correlation_id,
@@ -187,10 +218,9 @@ def keep(
     origin = originate(_ORIGIN[offered.deposit], producer=who.operator_name or "")
     source = _source(tx, who, offered.deposit, title, policy_patch.stamp(str(who.tenant_id), origin, patch), now)
     event = publish(tx, source, screening, title, offered.invisible_removed, correlation_id, now)
-    log(tx, who.tenant_id, offered.deposit, "admit", screening, source.id, now, correlation_id)
-    if outside.settings.allow_unscanned:
-        log(tx, who.tenant_id, offered.deposit, "admit_unscanned", screening, source.id, now, correlation_id)
-    return Deposited(source, event, len(screening.findings))
+    outcome, redactions = "admit_unscanned" if outside.settings.allow_unscanned else "admit", len(screening.findings)
+    log(tx, who.tenant_id, offered.deposit, outcome, source.id, now, correlation_id, redactions=redactions)
+    return Deposited(source, event, redactions)
 
 
 def publish(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 from urllib.parse import urlsplit
 
 from psycopg.types.json import Jsonb
 
-from chalicelib.domain.ingest_gates import Deposit
+from chalicelib.domain.ingest_gates import Deposit, Gate
 from chalicelib.domain.night_window import current_night, next_start
 from chalicelib.domain.outcome import Outcome
 from chalicelib.domain.retry import next_step
@@ -17,6 +18,9 @@ from chalicelib.services.outside import Outside
 from chalicelib.services.refresh import Changed, Denied, Doubtful, Failed, Gathered, Job, Unchanged
 from chalicelib.storage import events, held_texts, sources, suggestions
 from chalicelib.storage.connection import Transaction
+
+_GATES = {Outcome.DAMAGED_TEXT: Gate.TEXT_DAMAGE, Outcome.MOSTLY_SECRET: Gate.SECRET_SCAN}
+"""Failures that are a gate's word, with the gate."""
 
 LOST = "lost_lease"
 """Somebody else has the event now, or it was cancelled: nothing was written."""
@@ -82,6 +86,8 @@ def _succeed(outside: Outside, tx: Transaction, job: Job, gathered: Unchanged | 
         parents=[parent for _, parent in gathered.descents] if isinstance(gathered, Changed) else [],
         policy_epoch=gathered.policy_epoch if isinstance(gathered, Changed) else None,
     )
+    if result == "written" and isinstance(gathered, Changed) and job.source.type == "url":
+        _log(tx, job, "admit", now, redactions=gathered.version["secrets_redacted"])
     target = gathered.check.get("redirect_to")
     if result in ("written", "unchanged") and target:
         _offer_redirect(tx, job, target, now)
@@ -131,6 +137,8 @@ def _quarantine(tx: Transaction, job: Job, denied: Denied, now: datetime) -> str
 def _fail(tx: Transaction, job: Job, failed: Failed, now: datetime) -> str:
     """Record the failure and let the table of spec 1.1 say what follows."""
     gone_in_a_row = _record_attempt(tx, job, failed.outcome, failed.detail, now)
+    if gate := _GATES.get(failed.outcome):
+        _log(tx, job, "refuse", now, gate=gate, reason=failed.outcome)
     settings = nights.settings_of(job.tenant)
     night = current_night(settings, now)
     step = next_step(
@@ -166,6 +174,12 @@ def _fail(tx: Transaction, job: Job, failed: Failed, now: datetime) -> str:
             now=now,
         )
     return failed.outcome
+
+
+def _log(tx: Transaction, job: Job, outcome: str, now: datetime, **more: Any) -> None:
+    """What the gates made of a page; a deposit's own row was written when it came."""
+    source = job.source
+    deposits.log(tx, source.tenant_id, Deposit.PAGE, outcome, source.id, now, job.event.correlation_id, **more)
 
 
 def _record_attempt(tx: Transaction, job: Job, outcome: Outcome, error: str | None, now: datetime) -> int:

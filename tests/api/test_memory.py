@@ -62,8 +62,11 @@ def test_a_note_that_does_not_pass_saves_nothing(
 ) -> None:
     answer = acme.post("/v1/memory/notes", body)
     assert (answer.status, answer.json["code"], answer.json["field"]) == (status, code, field)
-    for table in ("kb_sources", "kb_held_texts", "quarantine", "ingest_log", "mutation_windows"):
+    for table in ("kb_sources", "kb_held_texts", "quarantine", "mutation_windows"):
         assert rows.sql(deployment, f"select * from {table}") == []
+    refused = ["refuse"] if code in ("too_short", "damaged_text") else []
+    logged = rows.sql(deployment, "select outcome, reason from ingest_log")
+    assert logged == [{"outcome": outcome, "reason": code} for outcome in refused], "what a gate says is written down"
 
 
 @pytest.mark.parametrize(
@@ -110,6 +113,41 @@ def test_a_denied_note_waits_redacted_and_is_stored_by_its_release(
     assert "Project Heron" in ask(acme, "boiler filter")[0]["text"]
     again = acme.post(f"/v1/memory/quarantine/{held[0]['id']}/drop")
     assert (again.status, again.json["code"]) == (409, "quarantine_decided")
+
+
+def test_a_denied_title_waits_redacted_too(deployment: Deployment, acme: Tenant) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    acme.post("/v1/memory/deny-patterns", {"add": ["boiler"]})
+    acme.post("/v1/memory/notes", {"text": NOTE, "title": f"Token {token}"})
+    assert acme.get("/v1/memory/quarantine").json["items"][0]["title"] == "Token [REDACTED:github_token]"
+    assert token not in str(rows.sql(deployment, "select * from quarantine"))
+
+
+def test_the_ingest_log_tells_what_the_gates_made_of_pages_and_documents(
+    deployment: Deployment, cycle: Cycle, acme: Tenant
+) -> None:
+    url = "http://docs.example.com/"
+    source = acme.add(url)
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    for text, came_to in (
+        (f"{DOCUMENT} The token is {token} for now.", "new_version"),
+        (f"{token} {token} {token}", "mostly_secret"),
+        ("\x01\x02" * 40, "damaged_text"),
+    ):
+        cycle.web.page(url, text)
+        acme.post(f"/v1/kb/sources/{source['id']}/queue", {"when": "now"})
+        assert work(cycle) == came_to
+    acme.post("/v1/memory/documents", {"content_base64": BAD_BYTES})
+    acme.post("/v1/memory/documents", {"content_base64": base64.b64encode(DOCUMENT.encode()).decode()})
+    assert work(cycle) == "new_version"
+    logged = rows.sql(deployment, "select deposit, outcome, gate, redactions from ingest_log order by at")
+    assert [tuple(row.values()) for row in logged] == [
+        ("page", "admit", None, 1),
+        ("page", "refuse", "secret_scan", 0),
+        ("page", "refuse", "text_damage", 0),
+        ("document", "refuse", "text_damage", 0),
+        ("document", "admit", None, 0),
+    ]
 
 
 def test_a_denied_page_keeps_its_old_version_and_waits(cycle: Cycle, acme: Tenant) -> None:
