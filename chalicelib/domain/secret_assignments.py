@@ -30,7 +30,7 @@ def find_assigned(text: str) -> Iterator[Finding]:
     """Yield the values that stand beside the names of secrets."""
     done = tried = tries = 0
     for name in find_names(text):
-        if name.start < done or not (given := given_to(text, name)):
+        if name.start < done or text.endswith("://", 0, name.start) or not (given := given_to(text, name)):
             continue
         if found := _judge(text, name, given):
             done = found.end

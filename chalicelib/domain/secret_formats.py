@@ -88,7 +88,7 @@ FORMATS = (
     Format(
         "gitlab_token",
         "glpat- gldt- glrt- glrtr- glft- glsoat- glcbt- glptt- glimt- glagent- gloas- glffct- glwt- GR1348941",
-        rf"{_WD}{{20,300}}(?:\.[0-9a-z]{{2}}\.?[0-9a-z]{{7}})?",
+        rf"{_WD}{{20,300}}(?:\.[0-9a-z]{{2}}(?:\.[0-9a-z]{{9}}|\.?[0-9a-z]{{7}}))?",
         where="glued",
     ),
     Format("gitlab_session", "_gitlab_session=", rf"{_W}{{32}}", where="sparse"),

@@ -80,6 +80,8 @@ def given_to(text: str, name: Name) -> Given | None:
     if sign := (typed and _TYPED.match(text, name.end)) or _ASSIGN.match(text, name.end):
         value = _value(text, sign.end())
         equals = "=" in sign.group()
+        if value and not value.quoted and sign.group().strip().startswith("!="):
+            return None  # compared with another name
         if not value or (name.words == ("pass",) and not (value.quoted or equals)):
             return None  # a boarding pass
         return Given(value, True if equals or value.quoted else None)

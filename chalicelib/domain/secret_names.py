@@ -55,7 +55,7 @@ _STEMS = re.compile(
 _KEY_OWNER = re.compile(
     r"(?:api|access|secret|private|priv|auth|authentication|signing|encryption|master|account|shared|subscription|"
     r"service|client|app|application|session|storage|functions?|consumer|deploy|ssh|admin|webhook|hmac|jwt|crypt|cipher|"
-    r"license|root|tenant|team)"
+    r"license|root|tenant|team|fernet)"
     r"[_. -]?\Z"
 )
 _TAIL = re.compile(r"[A-Za-z0-9_\-]{0,60}")

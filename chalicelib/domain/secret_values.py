@@ -36,6 +36,13 @@ _POINTER = re.compile(
     r"\$(?:2[abxy]?|argon2\w*|[156y]|scrypt|pbkdf2[\w-]*|apr1|5|6)\$|\{s?sha\d*\}|pbkdf2[_:]|(?:sha\d{1,3}|md5)[:-]",
     re.IGNORECASE,
 )
+_NAME_OF_ONE = re.compile(r"(?:pass(?:word|wd|phrase)?|pwd|secret|token)_?\d{0,2}", re.IGNORECASE)
+# Another secret's name, a literal of code before a sign of code, a YAML alias, an attribute in code, a page's anchor.
+_NO_VALUE = re.compile(
+    r"(?:pass(?:word|wd|phrase)?|pwd|secret|token)_?\d{0,2}$|(?:none|null|nil|true|false|undefined)[^\w]|"
+    r"\*[a-z_][\w-]*$|\(|[a-z_]\w*\.[a-z_]\w{2,40}[^\w.]|[\w./-]+\.(?:html?|md|rst|txt|php|aspx?)(?:\#[\w.-]*)?$",
+    re.IGNORECASE,
+)
 _CODE = re.compile(r"([A-Za-z_$][\w$]+(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*)[(\[]")
 # Names joined by dots, a word of four letters in each: ed25519.Ed25519PrivateKey
 _ATTRIBUTES = re.compile(r"[A-Za-z_]\w*(?:\.(?=\w*[a-z]{4})[A-Za-z_]\w*){1,8}")
@@ -83,7 +90,9 @@ def is_pointer(value: str, *, quoted: bool) -> bool:
     if _POINTER.match(value):
         return True
     if quoted:
-        return False
+        return _NAME_OF_ONE.fullmatch(value) is not None
+    if _NO_VALUE.match(value):
+        return True
     call = _CODE.match(value)
     return _ATTRIBUTES.fullmatch(value) is not None or (call is not None and is_wordy(call.group(1)))
 

@@ -400,6 +400,8 @@ class _Wire:
             lines = [len(name) + len(value) + 2 for name, value in event.headers.raw_items()]
             if max(lines, default=0) > MAX_HEADER_LINE:
                 raise FetchError(Reason.HEADER_LINE)
+            if not event.http_version.startswith(b"1."):
+                raise FetchError(Reason.NOT_HTTP)
             if isinstance(event, h11.Response):
                 return event
         raise FetchError(Reason.HEADERS)
@@ -546,11 +548,18 @@ def _redirect_target(current: Target, response: h11.Response, policy: FetchPolic
     if reference.startswith("//"):
         reference = f"{current.scheme}:{reference}"
     elif not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", reference):
-        reference = urljoin(current.url, reference)
+        reference = _resolved(current, reference.partition("#")[0])
     target = check_url(reference, policy)
     if (current.scheme, target.scheme) == ("https", "http"):
         raise FetchError(Reason.DOWNGRADE)
     return target
+
+
+def _resolved(current: Target, reference: str) -> str:
+    """RFC 3986, 5.2.2. ``urljoin`` drops a query that is empty, and would ask for the same page again."""
+    if not reference.endswith("?"):
+        return urljoin(current.url, reference)
+    return urljoin(current.url, reference[:-1] or current.path_query.partition("?")[0]) + "?"
 
 
 def _page(wire: _Wire, response: h11.Response, cap: int, *, conditional: bool) -> bytes:

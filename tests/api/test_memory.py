@@ -236,6 +236,15 @@ def test_notes_do_not_use_the_quota_of_sources_and_are_not_refreshed(cycle: Cycl
     assert acme.get("/v1/kb/suggestions").json["items"] == []
 
 
+def test_quarantine_shows_a_title_redacted_too(acme: Tenant) -> None:
+    acme.post("/v1/memory/deny-patterns", {"add": ["Project Heron"]})
+    token = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5wX7yZ9bC2dF4hJ6"
+    note = {"text": "This is about Project Heron and more.", "title": f"Token {token}"}
+    assert acme.post("/v1/memory/notes", note).json["outcome"] == "quarantined"
+    [held] = acme.get("/v1/memory/quarantine").json["items"]
+    assert held["title"] == "Token [REDACTED:github_token]"
+
+
 def test_deny_patterns_see_titles_too(acme: Tenant) -> None:
     acme.post("/v1/memory/deny-patterns", {"add": ["PROJECT ZEUS"]})
     answer = acme.post("/v1/memory/notes", {"title": "PROJECT ZEUS", "text": NOTE})

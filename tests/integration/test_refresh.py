@@ -188,6 +188,17 @@ def test_gone_waits_for_the_next_night_and_the_third_in_a_row_becomes_a_suggesti
     assert cycle.text(acme, source) == LONG
 
 
+def test_no_address_that_is_kept_with_a_version_holds_a_secret(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    token = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5wX7yZ9bC2dF4hJ6"
+    link = f"<link rel=canonical href='https://docs.example.com/p?access_token={token}'>"
+    cycle.web.pages[URL] = result(URL, f"<html><head>{link}</head><body><p>{LONG}</p></body></html>".encode())
+    assert cycle.refresh(acme, source) == "new_version"
+    [version] = cycle.versions(source)
+    assert version["canonical_url"] == "https://docs.example.com/p?access_token=[REDACTED:github_token]"
+
+
 def test_an_open_question_about_a_refresh_gives_way_to_a_review(cycle: Cycle) -> None:
     acme = cycle.deployment.tenant()
     source = rows.add(cycle.deployment, acme, URL, cycle.now, refresh_ttl_seconds=300)

@@ -435,6 +435,9 @@ def test_only_an_unbroken_chain_of_permanent_redirects_says_where_the_page_moved
             ("/caf\u00e9", "/caf%C3%A9"),
             ("/a%2Fb;c=d?e=f:g@h", "/a%2Fb;c=d?e=f:g@h"),
             ("/x?u=//y", "/x?u=//y"),
+            ("/x?", "/x?"),
+            ("?", "/dir/page?"),
+            ("y?#f", "/dir/y?"),
         ),
     ],
 )
@@ -640,3 +643,8 @@ def test_a_header_that_would_inject_another_is_never_sent(headers: dict[str, str
 def test_any_bytes_are_a_result_or_a_fetch_error(answer: bytes) -> None:
     with serving(answer) as world:
         assert reason_of(world) in (None, *Reason)
+
+
+@pytest.mark.parametrize("version", ["HTTP/2.0", "HTTP/3.1", "HTTP/0.9"])
+def test_another_major_version_is_not_spoken_on_this_wire(version: str) -> None:
+    assert failure(f"{version} 200 OK\r\nContent-Type: text/html\r\n\r\nhi".encode()).reason == Reason.NOT_HTTP

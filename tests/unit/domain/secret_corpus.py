@@ -286,6 +286,7 @@ jdbc = jdbc:postgresql://db/x?user=app&password=⟦{plain}⟧&ssl=true
 jdbc oracle = jdbc:oracle:thin:scott/⟦{plain}⟧@//db:1521/x
 mssql = Server=db;Database=x;User Id=sa;Password=⟦{password}⟧;Encrypt=true
 mssql pwd = Server=db;Uid=sa;Pwd=⟦{plain}⟧;
+clone with app token = git clone https://x-access-token:⟦{plain}⟧@github.com/a/b.git
 ldap bindpw = ldap.bindpw=⟦{plain}⟧
 azure storage = AccountName=acct;AccountKey=⟦{b64_88}⟧;EndpointSuffix=core.windows.net
 azure bus = Endpoint=sb://x.servicebus.test/;SharedAccessKeyName=Root;SharedAccessKey=⟦{b64_44}⟧
@@ -957,6 +958,13 @@ third af = order 8f14e45f-ceea-467f-a0b6-1b3c5d7e9f20 was paid
 third ag = build 20261129.4-a1b2c3d4e5
 third ah = user-agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0
 third ai = <img src="data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHdpZHRoPSIxMCI+PC9zdmc+">
+code compares = if password1 != password2:
+code names = fields = ('password1', 'password2')
+sphinx default = class Form(password_validators=None)[source]
+c prototype = xmlShellPwd		(xmlShellCtxtPtr ctxt)
+anchor = tokenizers → fts5.html#tokenizers
+yaml alias = password: *yaml_anchor
+minified = t.password||n.secret}(a,b)
 third aj = background:url("data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")
 third ak = M10.5 2.25a8.25 8.25 0 1 0 5.07 14.75l4.47 4.47 1.06-1.06-4.47-4.47A8.25 8.25 0 0 0 10.5 2.25z
 third al = Version 5:27.3.1-1~ubuntu.24.04~noble of docker-ce

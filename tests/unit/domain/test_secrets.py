@@ -140,3 +140,9 @@ def test_no_kind_of_a_format_has_a_digit_or_a_capital() -> None:
 
 def test_the_version_of_the_rules_is_known() -> None:
     assert SECRET_RULES_VERSION >= 1
+
+
+@pytest.mark.parametrize("prefix", ["glpat-", "glrt-", "gldt-"])
+def test_a_routable_token_of_gitlab_is_redacted_whole(prefix: str) -> None:
+    token = f"{prefix}H3M1XS0DRdJuPnBIKpi99lSi0tcL21pffWQJEeNa.01.0w1abcd12"
+    assert redact(f"The key is {token} today").text == "The key is [REDACTED:gitlab_token] today"
