@@ -11,7 +11,7 @@ import re
 from chalicelib.domain.clean_text import REPLACEMENT, clean_text
 from chalicelib.domain.text_damage import Damage, find_damage, find_damage_in_page
 from chalicelib.fetching.charset import Decoded, decode
-from chalicelib.fetching.extracted import EXTRACTOR_VERSION, Extracted, ExtractionError
+from chalicelib.fetching.extracted import EXTRACTOR_VERSION, MAX_CHARACTERS, Extracted, ExtractionError
 from chalicelib.fetching.feed_text import FEED_ROOTS, FeedText
 from chalicelib.fetching.html_text import HtmlText, read_html
 from chalicelib.fetching.json_text import read_json
@@ -51,6 +51,8 @@ def extract(body: bytes, content_type: str | None, *, keep_hidden: bool = False)
         found = _result(pdf.text, media_type, title=pdf.title)
     else:
         raise ExtractionError("unsupported_type", "the type of the document is not one that is read")
+    if len(found.text) > MAX_CHARACTERS:
+        raise ExtractionError("too_large", f"the document has more than {MAX_CHARACTERS} characters")
     if not _READABLE.search(found.text):
         raise ExtractionError("empty", "the document has no readable text")
     return found

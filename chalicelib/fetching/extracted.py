@@ -7,8 +7,11 @@ from typing import Literal
 
 from chalicelib.errors import LarderError
 
-EXTRACTOR_VERSION = 1
+EXTRACTOR_VERSION = 2
 """Raised with every change of this package or of `clean_text` that gives another text for the same bytes."""
+
+MAX_CHARACTERS = 4_000_000
+"""Characters of text that a document of any type may give: twice as many as its body may have bytes (spec 1.3)."""
 
 
 @dataclass(frozen=True)

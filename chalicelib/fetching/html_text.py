@@ -11,6 +11,7 @@ had text; ``keep_hidden`` keeps it, for pages that fold their answers away.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from chalicelib.fetching.hidden_style import Concealment, HiddenClasses, conceals, reveals
@@ -155,13 +156,13 @@ class HtmlText:
         self.lines.open_row()
         return self.lines.close_row
 
-    def _cell(self, _: Mapping[str, str]) -> AtEnd:
-        self.lines.open_cell(is_heading=False)
+    def _cell(self, attributes: Mapping[str, str], *, is_heading: bool = False) -> AtEnd:
+        rows, columns = (_span(attributes.get(name, "1")) for name in ("rowspan", "colspan"))
+        self.lines.open_cell(is_heading=is_heading, rows=rows, columns=columns)
         return None
 
-    def _heading_cell(self, _: Mapping[str, str]) -> AtEnd:
-        self.lines.open_cell(is_heading=True)
-        return None
+    def _heading_cell(self, attributes: Mapping[str, str]) -> AtEnd:
+        return self._cell(attributes, is_heading=True)
 
     def _title(self, _: Mapping[str, str]) -> AtEnd:
         if self.title is not None:
@@ -206,6 +207,12 @@ def _both(last: Callable[[], None], first: AtEnd) -> AtEnd:
         last()
 
     return at_end
+
+
+def _span(value: str) -> int:
+    """Rows or columns of a cell; what is no number counts as one."""
+    digits = re.match(r"\s*([0-9]{1,4})", value)
+    return max(1, int(digits[1])) if digits else 1
 
 
 Start = Callable[[HtmlText, Mapping[str, str]], AtEnd]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from chalicelib.fetching.extracted import ExtractionError
+from chalicelib.fetching.extracted import MAX_CHARACTERS, ExtractionError
 
 _INDENT = "  "
 _DEEPEST = 40
@@ -18,7 +18,11 @@ class _Object(list[tuple[str, Any]]):
 
 
 def read_json(text: str) -> str:
-    """Render a JSON text. Numbers stay as they are written. Raises `ExtractionError` for what is no JSON."""
+    """Render a JSON text. Numbers stay as they are written.
+
+    Raises `ExtractionError` for what is no JSON, and for what would give too much text: indentation can make many
+    times the document's size.
+    """
     try:
         value = json.loads(text, object_pairs_hook=_Object, parse_int=str, parse_float=str, parse_constant=str)
     except json.JSONDecodeError as error:
@@ -32,10 +36,14 @@ def read_json(text: str) -> str:
 
 def _lines(root: list[Any]) -> list[str]:
     lines: list[str] = []
+    room = MAX_CHARACTERS
     open_containers = [(_members(root), "")]
     while open_containers:  # a stack of its own: the depth of a document must not be ours
         members, margin = open_containers[-1]
         for label, value in members:
+            room -= len(margin) + len(label) + 2 + _length(value, margin)
+            if room < 0:
+                raise ExtractionError("too_large", f"the document has more than {MAX_CHARACTERS} characters")
             if isinstance(value, list):
                 lines.append(margin + label)
                 deeper = margin + _INDENT if len(open_containers) < _DEEPEST else margin
@@ -51,6 +59,11 @@ def _members(container: list[Any]) -> Iterator[tuple[str, Any]]:
     if isinstance(container, _Object):
         return ((f"{key}:", value) for key, value in container)
     return (("-", value) for value in container)
+
+
+def _length(value: Any, margin: str) -> int:
+    """Characters of a string when its lines are indented, without writing them."""
+    return len(value) + value.count("\n") * (len(margin) + len(_INDENT)) if isinstance(value, str) else 0
 
 
 def _scalar(value: str | bool | None, margin: str) -> str:

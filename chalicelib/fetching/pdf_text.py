@@ -11,10 +11,9 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from chalicelib.fetching.extracted import ExtractionError
+from chalicelib.fetching.extracted import MAX_CHARACTERS, ExtractionError
 
 MAX_PAGES = 1000
-MAX_CHARACTERS = 4_000_000
 MAX_SECONDS = 20
 MAX_MEMORY = 1 << 30
 

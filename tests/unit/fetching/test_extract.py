@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from chalicelib.domain.text_damage import find_damage
 from chalicelib.fetching.extract import ExtractionError, extract, media_type_of
+from chalicelib.fetching.extracted import MAX_CHARACTERS
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x01\x00\x00\x00\x01\x00\x08\x06\x00\x00\x00\\r\xa8f" * 20
 
@@ -131,6 +132,24 @@ def test_json_may_be_deep(depth: int) -> None:
 
 def test_json_too_deep_to_read_is_refused() -> None:
     assert status(b"[" * 200_000, "application/json") == "too_large"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "[" * 39 + '"' + "x\\n" * 660_000 + '"' + "]" * 39,
+        "[" + ",".join(["[" * 39 + "1" + "]" * 39] * 24_000) + "]",
+    ],
+    ids=["lines", "levels"],
+)
+def test_json_that_indentation_would_blow_up_is_too_large(body: str) -> None:
+    assert status(body.encode(), "application/json") == "too_large"
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "text/html", "application/xml", "application/rss+xml"])
+def test_text_of_any_type_has_one_limit(content_type: str) -> None:
+    body = "<rss><item><title>" + "word " * (MAX_CHARACTERS // 5 + 10)
+    assert status(body.encode(), content_type) == "too_large"
 
 
 def test_xhtml_is_read_as_xml_is_meant() -> None:

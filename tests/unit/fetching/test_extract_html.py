@@ -2,7 +2,8 @@ from time import process_time
 
 import pytest
 
-from chalicelib.fetching.extract import Extracted, extract
+from chalicelib.fetching.extract import Extracted, ExtractionError, extract
+from chalicelib.fetching.html_text import read_html
 
 LIMIT = 2.0  # seconds for 2 MB (spec 2.4 names them for the secret scan)
 
@@ -92,6 +93,27 @@ def test_preformatted_text_keeps_lines_and_indentation(html: str, expected: str)
             "<tr><th>A<th>B<tr><td><p>one</p><p>two</p><td>z", "A | B\none two | z", id="paragraphs in a cell of data"
         ),
         pytest.param("<tr><td><p>one</p><p>two</p><td>z", "one\ntwo\nz", id="paragraphs in a cell of a layout"),
+        pytest.param(
+            "<tr><td>Plan<td>Basic<td>Pro<tr><td>Price<td><td>10 EUR",
+            "Plan | Basic | Pro\nPrice | | 10 EUR",
+            id="empty cells below a full row hold their place",
+        ),
+        pytest.param(
+            "<tr><th>Plan<th>Term<th>Price<tr><td rowspan=2>Pro<td>month<td>9<tr><td>year<td>90<tr><td>Free<td>-<td>0",
+            "Plan | Term | Price\nPro | month | 9\n| year | 90\nFree | - | 0",
+            id="a cell that spans rows",
+        ),
+        pytest.param(
+            "<tr><td>a<td>b<td>c<tr><td>d<td rowspan=3>e<td>f<tr><td>g<td>h<tr><td>i<td>j",
+            "a | b | c\nd | e | f\ng | | h\ni | | j",
+            id="a cell in the middle that spans rows",
+        ),
+        pytest.param(
+            "<tr><th>A<th>B<th>C<tr><td colspan=2>x<td>y<tr><td>1<td colspan=2>2",
+            "A | B | C\nx | | y\n1 | 2",
+            id="a cell that spans columns",
+        ),
+        pytest.param("<tr><th>A<th rowspan=x colspan=-1>B<tr><td rowspan=0>c<td>d", "A | B\nc | d", id="odd spans"),
         pytest.param("<caption>Prices</caption><tr><td>a<td>b", "Prices\na | b", id="caption"),
         pytest.param(
             "<tr><td>menu<td><table><tr><td>k<td>v<tr><td>l<td>w</table><td>side",
@@ -252,6 +274,23 @@ def test_depth_costs_nothing_and_loses_nothing(depth: int) -> None:
 def test_hidden_text_stays_hidden_below_any_depth_and_disorder() -> None:
     found = page("<p>seen<div hidden>" + "<b>" * 20_000 + "</i>" * 20_000 + "no<p>no")
     assert (found.text, found.hidden_removed) == ("seen", 1)
+
+
+@pytest.mark.parametrize(
+    "unit", ["<table><tr><td>x", "<table><tr><td>x<tr><td>", "<table><tr><th>x<tr><td>", "<tr><td>x<div>"]
+)
+def test_a_line_is_put_into_a_row_once_however_deep_the_tables_are(unit: str) -> None:
+    assert read_html(unit * 2000).lines.joined <= 4000
+
+
+def test_a_wide_table_of_a_megabyte_is_not_too_large() -> None:
+    row = "<tr>" + "<td>123" * 150
+    assert len(text("<table>" + row * 900)) == 900 * 150 * 6 - 900 * 3 + 899
+
+
+def test_spans_that_would_make_many_times_the_size_are_too_large() -> None:
+    with pytest.raises(ExtractionError, match="too_large"):
+        page("<table><tr><th>x" + "<tr><td colspan=32 rowspan=99>x<tr><td>x" * 40_000)
 
 
 MEGABYTE = 1_000_000
