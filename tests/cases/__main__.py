@@ -7,6 +7,7 @@ Without FILE the library of that kind in this folder is played.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from pathlib import Path
 
@@ -26,7 +27,13 @@ def main(arguments: list[str]) -> int:
     if not path.is_file():
         print(f"no such case library: {path}", file=sys.stderr)
         return 2
-    return run(importlib.import_module(f"tests.cases.{kind}_player").play, path)
+    # What Larder itself writes, metrics among it, and its processes, is no verdict.
+    with (
+        os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8") as verdicts,
+        Path(os.devnull).open("w") as nowhere,
+    ):
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        return run(importlib.import_module(f"tests.cases.{kind}_player").play, path, verdicts)
 
 
 if __name__ == "__main__":

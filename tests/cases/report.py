@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TextIO
 
 Case = dict[str, Any]
 
@@ -49,8 +49,10 @@ def read_cases(path: Path | str) -> Iterator[Case]:
                 yield json.loads(line)
 
 
-def run(play: Callable[[Case], Verdict], path: Path | str) -> int:
+def run(play: Callable[[Case], Verdict], path: Path | str, out: TextIO | None = None) -> int:
     """Play a whole library, print ``id STATUS why`` and the closing count; 1 if any case failed, else 0.
+
+    They go to ``out``, by default standard output.
 
     A player that raises has not judged its case: that is a failure, not a crash of the run.
     """
@@ -62,6 +64,6 @@ def run(play: Callable[[Case], Verdict], path: Path | str) -> int:
             verdict = failed(f"player raised {type(error).__name__}: {error}")
         count[verdict.status] += 1
         why = " ".join(verdict.why.split())
-        print(f"{case.get('id', '?')} {verdict.status} {why}".rstrip(), flush=True)
-    print(f"{count['PASS']} passed, {count['FAIL']} failed, {count['SKIP']} skipped")
+        print(f"{case.get('id', '?')} {verdict.status} {why}".rstrip(), file=out, flush=True)
+    print(f"{count['PASS']} passed, {count['FAIL']} failed, {count['SKIP']} skipped", file=out, flush=True)
     return 1 if count["FAIL"] else 0

@@ -189,7 +189,7 @@ def _answers(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tls(given: dict[str, Any], answers: dict[str, Any]) -> TlsFor:
-    spoken = given.get("peer") if given.get("kind") == "tls" else given.get("tls", "valid")
+    spoken = given.get("peer", given.get("tls", given.get("certificate", "valid")))
     known = tuple(answers)
 
     def context(name: str, address: str) -> ssl.SSLContext | bytes | None:

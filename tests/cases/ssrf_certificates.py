@@ -92,14 +92,24 @@ def _leaf(stranger: bool, names: tuple[str, ...], start_days: int, end_days: int
     return issuer.issue(names, start_days, end_days)
 
 
+_STRANGERS = r"self[- ]?signed|unknown|untrusted|(?:private|internal) ca|incomplete"
+_NOT_YET = r"not yet|not valid until|future|tomorrow"
+
+
 def server_context(words: str, host: str, address: str, known: tuple[str, ...]) -> ssl.SSLContext:
     """The TLS server that ``words`` describe, for a client that asks for ``host`` at ``address``.
 
     ``known`` are the names of the case; a short word such as "a" means the one that begins so.
     """
     lower = words.lower()
-    stranger = bool(re.search(r"self-?signed|unknown|untrusted|private ca", lower))
-    days = (-60, -30) if "expired" in lower else (30, 60) if re.search(r"not yet|future", lower) else (-1, 30)
+    stranger = bool(re.search(_STRANGERS, lower))
+    days = (
+        (-60, -30)
+        if "expired" in lower
+        else (30, 60)
+        if re.search(r"not (?:yet|valid until)|future", lower)
+        else (-1, 30)
+    )
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     certificate, key = _leaf(stranger, _names(lower, host, address, known), *days)
     with tempfile.TemporaryDirectory() as folder:
@@ -131,6 +141,9 @@ def _names(words: str, host: str, address: str, known: tuple[str, ...]) -> tuple
             return (full[0],)
         if "." in token:
             return (token,)
-    if re.search(r"valid|good|ok|expired|not yet|future|self-?signed|unknown|untrusted|private ca|^$", words):
+    if re.search(
+        r"valid|good|ok|expired|not yet|future|tomorrow|self[- ]?signed|unknown|untrusted|(?:private|internal) ca|incomplete|^$",
+        words,
+    ):
         return (host,)
     raise Unreadable(words)

@@ -26,6 +26,8 @@ def answer_of(given: dict[str, Any]) -> Answer:
     plain: dict[str, Any] = {"body": "<p>ok</p>", "headers": {"Content-Type": "text/html; charset=utf-8"}}
     if isinstance(final, str):
         final = {"raw": final}
+    if isinstance(final.get("headers"), dict) and not _names_type(final["headers"]):
+        final = {**final, "headers": {**plain["headers"], **final["headers"]}}
     source = given if given.get("kind") == "response" else {**plain, **final}
     ready = (
         list(_parts(source)) if not hops and not _is_endless(source) else None
@@ -38,6 +40,10 @@ def answer_of(given: dict[str, Any]) -> Answer:
         return ready if ready is not None else _parts(source)
 
     return answer
+
+
+def _names_type(headers: dict[str, Any]) -> bool:
+    return "content-type" in map(str.lower, headers)
 
 
 def _is_endless(source: dict[str, Any]) -> bool:
@@ -104,7 +110,7 @@ def _body_parts(source: dict[str, Any], headers: dict[str, str]) -> Iterable[byt
     spoken = str(source.get("body_template", source.get("body_generator", "")))
     if "body_b64" in source or "body_hex" in source:
         encoded = source.get("body_b64")
-        data: Iterable[bytes] = [base64.b64decode(encoded) if encoded else bytes.fromhex(source["body_hex"])]
+        data: Iterable[bytes] = [bytes.fromhex(source["body_hex"]) if encoded is None else base64.b64decode(encoded)]
     elif spoken:
         data = words.pieces(spoken) if _is_endless(source) else list(words.pieces(spoken))
         if is_chunked and "chunk" in spoken:

@@ -56,7 +56,7 @@ def current(story: Story, value: Any) -> Iterator[str]:
         if version != value:
             yield f"version {version} is current"
     elif KEPT.search(str(value)):
-        if text is None or text != story.text_before:
+        if not story.is_kept:
             yield "the old text is gone"
         if re.search(r"search", str(value), re.I) and not found_by_search(story, _label(story)):
             yield "the old text is not found"

@@ -54,7 +54,7 @@ class Story:
         self.requests_before = len(self.stage.site.requests)
         self.contacts_before = len(self.stage.site.contacts)
         self.embedded_before = len(self.stage.embedded)
-        self.text_before = self.text
+        self.text_before = self.text_before_last = self.text
         self.runs = []
 
     # --- what is there
@@ -87,6 +87,11 @@ class Story:
             self.source.id,
         )
         return "".join(chunk["text"][chunk["overlap"] :] for chunk in chunks) if chunks else None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the text is what it was before the case, or before the last of its runs."""
+        return self.text is not None and self.text in (self.text_before, self.text_before_last)
 
     @property
     def requests(self) -> list[Request]:
@@ -127,6 +132,7 @@ class Story:
         """Refresh once: the event that waits, in its time, else a new one. An error of the worker is a run as well."""
         if response is not None:
             self.show(response)
+        self.text_before_last = self.text
         stage = self.stage
         asked, embedded, versions = len(stage.site.requests), len(stage.embedded), len(self.versions)
         if self.open_event is None:

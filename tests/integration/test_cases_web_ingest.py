@@ -85,6 +85,8 @@ def test_what_is_not_understood_is_skipped_with_its_words() -> None:
 @pytest.mark.parametrize(
     ("kind", "given", "expected"),
     [
+        ("sequence", {"runs": ["200 text A", "500"]}, {"current_version": "kept"}),
+        ("sequence", {"runs": ["200 text A", "200 text B", "500"]}, {"current_version": "kept"}),
         ("edit", {"stored": {"etag": '"v1"'}, "change": "source url"}, {"request_must_not_have": "If-None-Match"}),
         ("deploy", {"change": "extractor 1 -> 2"}, {"next_request": "unconditional", "new_version": True}),
         ("deploy", {"change": "chunker 1 -> 2, same text"}, {"next_request": "unconditional", "new_version": False}),
