@@ -15,11 +15,11 @@ class Difference(NamedTuple):
 
 
 def differences(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> list[Difference]:
-    """The fields of two JSON objects that differ, in their order; None has no field."""
+    """The fields of two JSON objects that differ, by name; None has no field."""
     one, other = before or {}, after or {}
     return [
         Difference(name, _words(one, name), _words(other, name))
-        for name in {**one, **other}
+        for name in sorted({**one, **other})
         if one.get(name) != other.get(name) or (name in one) != (name in other)
     ]
 
