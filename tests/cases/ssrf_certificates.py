@@ -141,9 +141,6 @@ def _names(words: str, host: str, address: str, known: tuple[str, ...]) -> tuple
             return (full[0],)
         if "." in token:
             return (token,)
-    if re.search(
-        r"valid|good|ok|expired|not yet|future|tomorrow|self[- ]?signed|unknown|untrusted|(?:private|internal) ca|incomplete|^$",
-        words,
-    ):
+    if re.search(rf"valid|good|ok|expired|{_NOT_YET}|{_STRANGERS}|^$", words):
         return (host,)
     raise Unreadable(words)
