@@ -86,10 +86,16 @@ def compare(
     newer: int | None,
     now: datetime,
 ) -> tuple[TextAt, TextAt, Diff]:
-    """Two versions and what lies between; by default the current one and the one before. Raises NotFound."""
+    """Two versions and what lies between; by default the current one and the one before.
+
+    Raises NotFound, also ``no_version`` where there are not two.
+    """
     with outside.database.transaction(who.tenant_id) as tx:
         require(tx, source_id)
         last = newer or _latest(tx, source_id)
+        if older is None and last == 1:
+            told = "there is none before the first version" if newer else "the source has only one version yet"
+            raise NotFound(told, code="no_version")
         numbered = [_numbered(tx, source_id, number) for number in (older or last - 1, last)]
         texts = [text_of(outside, tx, reading, version, now) for version in numbered]
     return texts[0], texts[1], diff(texts[0].text, texts[1].text)

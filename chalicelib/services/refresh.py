@@ -172,7 +172,7 @@ def gather(outside: Outside, job: Job, *, now: datetime) -> Gathered:
 
 _FETCH_DETAIL = {
     "refused": "the address may not be fetched",
-    "unreachable": "the server gave no usable answer",
+    "unreachable": "the page could not be reached",
     "timeout": "the server took too long",
     "http_403": "the server wants a login or forbids the page",
     "http_404": "the page is not there",
