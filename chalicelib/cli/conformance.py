@@ -14,8 +14,9 @@ from chalicelib.cli.output import emit, json_option, table
 @click.option(
     "--secret",
     envvar="LARDER_PROVIDER_SECRET",
+    show_envvar=True,
     required=True,
-    help="The registration's secret; better in LARDER_PROVIDER_SECRET, where other users can't see it.",
+    help="The registration's secret; better in the variable, where other users can't see it.",
 )
 @click.option("--previous-secret", envvar="LARDER_PROVIDER_PREVIOUS_SECRET", help="One that is good during a rotation.")
 @click.option(

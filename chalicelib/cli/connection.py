@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,14 @@ STATE = Path(__file__).resolve().parent.parent.parent / ".local" / "state.json"
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """Made once a command; connects when first asked to. ``state`` is the local cloud's file."""
+    """Made once a command; connects when first asked to. ``state`` is the local cloud's file.
+
+    ``notices`` says what was taken for want of a variable: for those who ask for it, and if something goes wrong.
+    """
 
     state: Path
+    verbose: bool = False
+    notices: list[str] = field(default_factory=list)
 
     def client(self) -> Client:
         """The API's client. The local cloud's tokens go to the local cloud alone."""
@@ -46,11 +51,17 @@ class Connection:
         try:
             cloud: dict[str, Any] = json.loads(self.state.read_text(encoding="utf-8"))
             if cloud["url"] and cloud["outputs"]:
-                click.echo(f"{variable} is not set: using the local cloud at {cloud['url']}", err=True)
+                self._notice(f"{variable} is not set: using the local cloud at {cloud['url']}")
                 return cloud
         except (OSError, ValueError, KeyError, TypeError):
             pass
         raise click.UsageError(f"{variable} is not set, and no local cloud is up (`make up` starts one)")
+
+    def _notice(self, text: str) -> None:
+        if self.verbose:
+            click.echo(text, err=True)
+        else:
+            self.notices.append(text)
 
 
 def _variable(name: str) -> str | None:

@@ -8,8 +8,8 @@ from uuid import UUID
 import click
 
 from chalicelib.cli.connection import Connection
-from chalicelib.cli.output import emit, instant, json_option, table
-from chalicelib.cli.parameters import source_id
+from chalicelib.cli.naming import names_of, source_id
+from chalicelib.cli.output import emit, json_option, table, to_the_second, wants_json
 
 STATES = ("pending", "dispatched", "running", "done", "failed", "skipped", "cancelled")
 
@@ -30,15 +30,17 @@ def list_(connection: Connection, state: str | None, source: str | None, limit: 
     client = connection.client()
     which = source_id(client, source) if source else None
     found = list(islice(client.iter_events(state=state, source_id=which), limit))
+    names = {} if wants_json() else names_of(client, {one["source_id"] for one in found})
     rows = [
         (
             *(one[name] for name in ("event_id", "kind", "state", "when")),
-            instant(one["available_at"]),
-            *(one[name] for name in ("outcome", "error", "source_id")),
+            to_the_second(one["available_at"]),
+            *(one[name] for name in ("attempts", "outcome", "error")),
+            names.get(one["source_id"], one["source_id"]),
         )
         for one in found
     ]
-    headings = ("ID", "KIND", "STATE", "WHEN", "NOT BEFORE", "OUTCOME", "WHY", "SOURCE")
+    headings = ("ID", "KIND", "STATE", "WHEN", "NOT BEFORE", "ATTEMPTS", "OUTCOME", "WHY", "SOURCE")
     emit(found, table(headings, rows, empty="no events"))
 
 

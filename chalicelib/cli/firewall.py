@@ -1,20 +1,17 @@
-"""``larder firewall``: its mode, policies, the record of decisions and its proof."""
+"""``larder firewall``: its mode and the record of its decisions."""
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from itertools import islice
-from typing import Any, TextIO
 from uuid import UUID
 
 import click
 
 from chalicelib.cli.connection import Connection
-from chalicelib.cli.output import emit, instant, json_option, pairs, table
+from chalicelib.cli.output import counted, emit, instant, json_option, pairs, table
 from chalicelib.cli.parameters import Instant
-from chalicelib.cli.policy_options import changes_of, policy_options
-from chalicelib.client.memory_answers import ChunkPolicy, FirewallMode
+from chalicelib.client.memory_answers import FirewallMode
 
 DECISIONS = (
     "allow",
@@ -53,27 +50,6 @@ def show(connection: Connection) -> None:
 def set_(connection: Connection, word: str) -> None:
     """Choose off, advisory or enforce, or the deployment's mode."""
     _emit_mode(connection.client().set_mode(None if word == DEPLOYMENTS else word))
-
-
-@firewall.command()
-@click.argument("chunk", type=click.UUID)
-@json_option
-@click.pass_obj
-def policy(connection: Connection, chunk: UUID) -> None:
-    """Show what counts for a chunk."""
-    _emit_policy(connection.client().show_chunk_policy(str(chunk)))
-
-
-@firewall.command("set-policy")
-@click.argument("chunk", type=click.UUID)
-@policy_options
-@click.option("--if-match", metavar="DIGEST", help="Only if the policy still has this digest.")
-@json_option
-@click.pass_obj
-def set_policy(connection: Connection, /, chunk: UUID, if_match: str | None, **options: Any) -> None:
-    """Say who may read a chunk's text; what is left out stays."""
-    etag = f'"{if_match}"' if if_match else None
-    _emit_policy(connection.client().set_chunk_policy(str(chunk), changes_of(options), if_match=etag))
 
 
 @firewall.command()
@@ -125,41 +101,10 @@ def verify(ctx: click.Context) -> None:
     connection: Connection = ctx.obj
     found = connection.client().verify_evaluations()
     rows = [(one["day"], one["kind"], one["number"], one["what"]) for one in found["faults"]]
-    whole = f"whole: {found['rows']} decisions in {found['segments']} segments"
+    whole = f"whole: {counted(found['rows'], 'decision')} in {counted(found['segments'], 'segment')}"
     emit(found, whole if found["ok"] else table(("DAY", "KIND", "NUMBER", "WHAT"), rows, empty="touched"))
     ctx.exit(0 if found["ok"] else 1)
 
 
-@firewall.command("verify-proof")
-@click.argument("file", type=click.File(encoding="utf-8"), default="-")
-@json_option
-@click.pass_context
-def verify_proof(ctx: click.Context, file: TextIO) -> None:
-    """Check the proof of a hit, as JSON in FILE or on stdin; exits with 1 if it is not ours or was changed."""
-    connection: Connection = ctx.obj
-    try:
-        proof = json.load(file)
-    except ValueError as error:
-        raise click.UsageError(f"{file.name} holds no JSON") from error
-    found = connection.client().verify_proof(proof.get("proof", proof) if isinstance(proof, dict) else {})
-    emit(found, "valid" if found["valid"] else "not valid")
-    ctx.exit(0 if found["valid"] else 1)
-
-
 def _emit_mode(found: FirewallMode) -> None:
     emit(found, pairs([("own mode", found["mode"] or "none"), ("in force", found["effective"])]))
-
-
-def _emit_policy(found: ChunkPolicy) -> None:
-    policy = found["policy"]
-    shown = [
-        (name, _told(policy[name])) for name in ("sensitivity", "expires_at", "permitted_roles", "allowed_purposes")
-    ]
-    more = [("content class", policy["content_class"]), ("validation", policy["validation_status"])]
-    emit(found, pairs([*shown, *more, ("source", found["source_id"]), ("digest", found["policy_digest"])]))
-
-
-def _told(value: Any) -> Any:
-    if isinstance(value, list):
-        return ", ".join(value) or "nobody, nothing"
-    return "any" if value is None else value

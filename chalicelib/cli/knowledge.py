@@ -22,13 +22,18 @@ def knowledge() -> None:
 @click.option("--locale", help="A language tag, such as de-DE.")
 @click.option("--locale-fallback/--no-locale-fallback", default=None, help="Whether another language will do.")
 @click.option("--conversation", "conversation_id", help="For providers for agents that were set up to be told.")
-@click.option("--token", envvar="LARDER_KNOWLEDGE_TOKEN", help="An agent's or assistant's; in LARDER_KNOWLEDGE_TOKEN.")
+@click.option(
+    "--token",
+    envvar="LARDER_KNOWLEDGE_TOKEN",
+    show_envvar=True,
+    required=True,
+    help="An agent's or assistant's; better in the variable, where other users can't see it.",
+)
 @json_option
 @click.pass_obj
-def search(connection: Connection, /, query: str, token: str | None, **question: Any) -> None:
+def search(connection: Connection, /, query: str, token: str, **question: Any) -> None:
     """Ask every provider that the token may reach."""
-    client = connection.client()
-    found = (Client(client.base_url, token) if token else client).search_knowledge(query, **question)
+    found = Client(connection.client().base_url, token).search_knowledge(query, **question)
     lines = [_result(number, one) for number, one in enumerate(found["results"], 1)]
     rows = [(one["name"], one["status"], f"{one['ms']} ms") for one in found.get("providers") or []]
     how = table(("PROVIDER", "STATUS", "TIME"), rows, empty="")

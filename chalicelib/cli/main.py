@@ -16,7 +16,10 @@ from chalicelib.cli import (
     events,
     firewall,
     knowledge,
+    memory,
     operations,
+    policies,
+    proof,
     providers,
     quarantine,
     reading,
@@ -26,7 +29,7 @@ from chalicelib.cli import (
     suggestions,
 )
 from chalicelib.cli.connection import STATE, Connection
-from chalicelib.cli.output import emit_problem
+from chalicelib.cli.failing import emit_problem
 from chalicelib.client import ClientError
 
 _ENVIRONMENT = """
@@ -49,7 +52,7 @@ class Root(click.Group):
         try:
             return super().invoke(ctx)
         except ClientError as error:
-            emit_problem(error)
+            emit_problem(error, ctx.obj.notices)
             ctx.exit(1)
 
 
@@ -61,10 +64,11 @@ class Root(click.Group):
     show_default=False,
     help="The file that says where the local cloud is.",
 )
+@click.option("-v", "--verbose", is_flag=True, help="Say which deployment is used, if no variable names one.")
 @click.pass_context
-def larder(ctx: click.Context, cloud: Path) -> None:
+def larder(ctx: click.Context, cloud: Path, verbose: bool) -> None:
     """Ask and run a Larder: a knowledge base whose documents go stale on purpose."""
-    ctx.obj = Connection(cloud)
+    ctx.obj = Connection(cloud, verbose)
 
 
 for command in (
@@ -78,6 +82,7 @@ for command in (
     reading.diff,
     reading.versions,
     firewall.firewall,
+    memory.memory,
     quarantine.quarantine,
     retention.retention,
     providers.providers,
@@ -87,3 +92,13 @@ for command in (
     operations.ops,
 ):
     larder.add_command(command)
+
+for command in (
+    policies.policy,
+    policies.set_policy,
+    policies.source_policy,
+    policies.set_source_policy,
+    policies.validate,
+    proof.verify_proof,
+):
+    firewall.firewall.add_command(command)

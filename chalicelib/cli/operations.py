@@ -8,7 +8,7 @@ from uuid import UUID
 import click
 
 from chalicelib.cli.connection import Connection
-from chalicelib.cli.output import emit, instant, json_option, pairs, table
+from chalicelib.cli.output import emit, json_option, pairs, table, to_the_second
 
 
 @click.group()
@@ -50,7 +50,9 @@ def create_tenant(connection: Connection, /, **arguments: Any) -> None:
 def list_tenants(connection: Connection) -> None:
     """List every tenant."""
     found = connection.ops().run("tenant_list")
-    rows = [(one["name"], one["plan"], one["enabled"], one["timezone"], instant(one["created_at"])) for one in found]
+    rows = [
+        (one["name"], one["plan"], one["enabled"], one["timezone"], to_the_second(one["created_at"])) for one in found
+    ]
     emit(found, table(("NAME", "PLAN", "ENABLED", "TIMEZONE", "SINCE"), rows, empty="no tenants"))
 
 
@@ -138,8 +140,8 @@ def list_tokens(connection: Connection, tenant_name: str | None) -> None:
             one["class"],
             one["label"],
             one["operator_name"],
-            instant(one["created_at"]),
-            instant(one["revoked_at"]),
+            to_the_second(one["created_at"]),
+            to_the_second(one["revoked_at"]),
         )
         for one in found
     ]

@@ -10,11 +10,9 @@ from typing import Any, TypeVar
 
 import click
 
-from chalicelib.client import ClientError
-
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-_AS_JSON = "larder.as_json"
+_AS_JSON, _OPTIONS = "larder.as_json", "larder.options"
 _GAP = "  "
 
 
@@ -23,6 +21,8 @@ def json_option(command: Command) -> Command:
 
     def remember(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         ctx.meta[_AS_JSON] = value
+        options = (one for one in ctx.command.params if isinstance(one, click.Option))
+        ctx.meta[_OPTIONS] = {one.name: one.opts[0] for one in options}
 
     option = click.option(
         "--json", is_flag=True, expose_value=False, is_eager=True, callback=remember, help="Print JSON."
@@ -30,20 +30,23 @@ def json_option(command: Command) -> Command:
     return option(command)
 
 
+def wants_json() -> bool:
+    """Whether the command was called with ``--json``."""
+    return bool(click.get_current_context().meta.get(_AS_JSON))
+
+
 def emit(answer: Any, as_text: str) -> None:
     """Print the API's answer as JSON if that is asked for, else ``as_text``."""
-    if click.get_current_context().meta.get(_AS_JSON):
+    if wants_json():
         click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
     elif as_text:
         click.echo(printable(as_text.removesuffix("\n")))
 
 
-def emit_problem(error: ClientError) -> None:
-    """Print why it did not work, on stderr."""
-    if click.get_current_context().meta.get(_AS_JSON):
-        click.echo(json.dumps(error.document(), indent=2, ensure_ascii=False), err=True)
-    else:
-        click.echo(f"error: {printable(str(error))}", err=True)
+def in_options(detail: str, field: Any) -> str:
+    """What the API says of ``field``, with the option that was given in its place: ``--cap`` for the night's cap."""
+    option = click.get_current_context().meta.get(_OPTIONS, {}).get(field)
+    return option + detail.removeprefix(field) if option and detail.startswith(f"{field}:") else detail
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[Any]], *, empty: str) -> str:
@@ -62,8 +65,18 @@ def pairs(rows: Sequence[tuple[str, Any]]) -> str:
 
 
 def instant(text: str | None) -> str:
-    """An instant of the API as local time, to the second."""
-    return datetime.fromisoformat(text).astimezone().strftime("%Y-%m-%d %H:%M:%S %z") if text else ""
+    """An instant of the API as local time, whole: it can be given back, as ``--at`` or ``--since``."""
+    return datetime.fromisoformat(text).astimezone().isoformat() if text else ""
+
+
+def to_the_second(text: str | None) -> str:
+    """An instant of the API as local time, for those who only want to know about when."""
+    return datetime.fromisoformat(text).astimezone().isoformat(timespec="seconds") if text else ""
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and its noun: ``1 part``, ``2 parts``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def duration(seconds: int | None) -> str:

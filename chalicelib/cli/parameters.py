@@ -8,11 +8,6 @@ from typing import Any
 
 import click
 
-from chalicelib.client import ClientError
-from chalicelib.client.answers import Source
-from chalicelib.client.api import Client
-
-_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _UNITS = {"": 1, "s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
@@ -40,22 +35,3 @@ class Duration(click.ParamType[int]):
         if found is None or found[2] not in _UNITS:
             self.fail(f"{value!r} is no duration such as 300, 30min, 6h or 7d", param, ctx)
         return int(found[1]) * _UNITS[found[2]]
-
-
-class SourceNotFound(ClientError):
-    """No source, or more than one, answers to what was given."""
-
-    def document(self) -> dict[str, Any]:
-        """As the API would put it."""
-        return {"code": "not_found", "detail": str(self)}
-
-
-def source_id(client: Client, given: str) -> str:
-    """The id of the source that ``given`` means: an id, a uri, or a name that only one has. Raises SourceNotFound."""
-    if _UUID.fullmatch(given):
-        return given
-    known: list[Source] = [one for one in client.iter_sources() if given in (one["uri"], one["name"])]
-    matches = [one for one in known if one["uri"] == given] or known
-    if len(matches) != 1:
-        raise SourceNotFound(f"{len(matches) or 'no'} sources have the id, uri or name {given!r}")
-    return matches[0]["id"]

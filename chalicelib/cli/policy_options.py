@@ -33,7 +33,7 @@ def policy_options(command: Command) -> Command:
 
 
 def changes_of(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The body of a policy write. Raises UsageError for two values of one field, and for none at all."""
+    """The fields that the options name, as a policy write has them. Raises UsageError for two values of one field."""
     changes: dict[str, Any] = {}
     if options["sensitivity"] is not None:
         changes["sensitivity"] = options["sensitivity"]
@@ -49,6 +49,11 @@ def changes_of(options: Mapping[str, Any]) -> dict[str, Any]:
     elif options["expires_at"] is not None:
         expires: datetime = options["expires_at"]
         changes["expires_at"] = expires.isoformat()
+    return changes
+
+
+def required(changes: dict[str, Any]) -> dict[str, Any]:
+    """The changes. Raises UsageError if there are none."""
     if not changes:
         raise click.UsageError("Nothing to change.")
     return changes

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from chalicelib.cli.connection import Connection
-from chalicelib.cli.output import emit, instant, json_option, pairs, table
+from chalicelib.cli.output import emit, json_option, pairs, table, to_the_second
 from chalicelib.client import ClientError
 from chalicelib.client.api import Client
 from chalicelib.client.knowledge_answers import Provider, ProviderWithSecret
@@ -139,7 +139,7 @@ def _set_status(connection: Connection, provider: str, status: str) -> None:
 def _emit_secret(made: ProviderWithSecret) -> None:
     until = made["previous_secret_until"]
     shown = [("id", made["id"]), ("name", made["name"]), ("address", made["base_url"]), ("secret", made["secret"])]
-    emit(made, pairs([*shown, ("old secret until", instant(until))] if until else shown))
+    emit(made, pairs([*shown, ("old secret until", to_the_second(until))] if until else shown))
 
 
 def _health(provider: Provider) -> str:

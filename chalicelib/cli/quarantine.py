@@ -8,7 +8,7 @@ from uuid import UUID
 import click
 
 from chalicelib.cli.connection import Connection
-from chalicelib.cli.output import emit, instant, json_option, pairs, table
+from chalicelib.cli.output import emit, json_option, pairs, table, to_the_second
 from chalicelib.client import ClientError
 from chalicelib.client.memory_answers import Held
 
@@ -37,7 +37,7 @@ def list_(connection: Connection, state: str, limit: int) -> None:
     """List them, oldest first."""
     found = list(islice(connection.client().iter_quarantine(state=state), limit))
     rows = [
-        (one["id"], instant(one["created_at"]), one["deposit"], one["gate"], one["title"], one["text"][:60])
+        (one["id"], to_the_second(one["created_at"]), one["deposit"], one["gate"], one["title"], one["text"][:60])
         for one in found
     ]
     emit(found, table(("ID", "SINCE", "WAY IN", "GATE", "TITLE", "TEXT"), rows, empty="nothing is held"))
@@ -57,7 +57,7 @@ def show(connection: Connection, held: UUID) -> None:
     about = pairs(
         [
             ("state", found["state"]),
-            ("since", instant(found["created_at"])),
+            ("since", to_the_second(found["created_at"])),
             ("way in", found["deposit"]),
             ("gate", f"{found['gate']} ({found['reason']})"),
             ("source", found["source_id"]),

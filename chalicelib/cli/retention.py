@@ -8,7 +8,7 @@ from uuid import UUID
 import click
 
 from chalicelib.cli.connection import Connection
-from chalicelib.cli.output import emit, instant, json_option, table
+from chalicelib.cli.output import counted, emit, json_option, table, to_the_second
 from chalicelib.client.retention import Retention
 
 STATES = ("open", "approved", "refused", "lapsed")
@@ -41,7 +41,13 @@ def list_requests(connection: Connection, state: str, limit: int) -> None:
     """List questions whether a text may go."""
     found = list(islice(connection.client().iter_deletion_requests(state=state), limit))
     rows = [
-        (one["id"], one["source_name"], one["chunk_id"], instant(one["last_recalled_at"]), instant(one["lapses_at"]))
+        (
+            one["id"],
+            one["source_name"],
+            one["chunk_id"],
+            to_the_second(one["last_recalled_at"]),
+            to_the_second(one["lapses_at"]),
+        )
         for one in found
     ]
     emit(found, table(("ID", "SOURCE", "CHUNK", "LAST USE", "LAPSES"), rows, empty="no questions"))
@@ -68,10 +74,15 @@ def refuse(connection: Connection, request: UUID) -> None:
 def _told(found: Retention) -> str:
     asks = found["require_approval"]
     rows = [
-        (one["source_name"], one["chunk_id"], instant(one["expires_at"]), instant(one["last_recalled_at"]) or "never")
+        (
+            one["source_name"],
+            one["chunk_id"],
+            to_the_second(one["expires_at"]),
+            to_the_second(one["last_recalled_at"]) or "never",
+        )
         for one in found["to_ask" if asks else "to_erase"]
     ]
     nothing = f"nothing to {'ask about' if asks else 'erase'}"
     shown = table(("SOURCE", "CHUNK", "EXPIRES", "LAST USE"), rows, empty=nothing)
-    waiting = f"\n{found['open_requests']} questions wait for an answer" if found["open_requests"] else ""
-    return shown + waiting
+    waiting = counted(found["open_requests"], "question")
+    return f"{shown}\n{waiting} without an answer" if found["open_requests"] else shown

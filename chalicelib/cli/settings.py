@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from chalicelib.cli.connection import Connection
-from chalicelib.cli.output import emit, instant, json_option, pairs
+from chalicelib.cli.output import emit, json_option, pairs, to_the_second
 from chalicelib.client import answers
 
 
@@ -26,10 +26,10 @@ def status(connection: Connection) -> None:
                 ("sources", _counts(found["sources"])),
                 ("suggestions", _counts(found["suggestions"])),
                 ("queue", _counts(found["queue"])),
-                ("night", f"{instant(window['starts_at'])} to {instant(window['ends_at'])}"),
+                ("night", f"{to_the_second(window['starts_at'])} to {to_the_second(window['ends_at'])}"),
                 ("night is open", window["open"]),
                 ("night's cap", f"{cap['used']} of {cap['cap']} used, {cap['waiting']} waiting"),
-                ("last tick", instant(found["last_tick_at"]) or "never"),
+                ("last tick", to_the_second(found["last_tick_at"]) or "never"),
                 ("domains", ", ".join(guard["allowlist"] or []) or "any"),
                 ("private networks", "open" if guard["private_networks"] else "closed"),
             ]

@@ -8,7 +8,7 @@ from uuid import UUID
 import click
 
 from chalicelib.cli.connection import Connection
-from chalicelib.cli.output import duration, emit, instant, json_option, pairs, table
+from chalicelib.cli.output import counted, duration, emit, json_option, pairs, table, to_the_second, wants_json
 
 
 @click.group()
@@ -38,10 +38,10 @@ def review(connection: Connection, suggestion: UUID) -> None:
     about = pairs(
         [
             ("why", found["reason"]),
-            ("fetched", instant(found["fetched_at"])),
+            ("fetched", to_the_second(found["fetched_at"])),
             ("from", found["final_url"]),
             ("title", found["title"]),
-            ("changes", f"{found['inserted']} lines in, {found['deleted']} out"),
+            ("changes", f"{counted(found['inserted'], 'line')} in, {found['deleted']} out"),
             ("withheld", str(found["withheld"]) if found["withheld"] else None),
         ]
     )
@@ -57,9 +57,11 @@ def approve(ctx: click.Context, ids: tuple[UUID, ...], everything: bool) -> None
     """Do what suggestions propose; a refresh waits for the night."""
     if bool(ids) == everything:
         raise click.UsageError("Name suggestions, or give --all.")
-    results = ctx.obj.client().approve_suggestions(None if everything else [str(one) for one in ids])["results"]
-    rows = [(result["suggestion_id"], *_decision(result)) for result in results]
-    emit(results, table(("ID", "RESULT", "NOT BEFORE"), rows, empty="no open suggestions"))
+    client = ctx.obj.client()
+    names = {} if wants_json() else {one["id"]: one["source_name"] for one in client.iter_suggestions()}
+    results = client.approve_suggestions(None if everything else [str(one) for one in ids])["results"]
+    rows = [(one["suggestion_id"], names.get(one["suggestion_id"]), *_decision(one)) for one in results]
+    emit(results, table(("ID", "SOURCE", "RESULT", "NOT BEFORE"), rows, empty="no open suggestions"))
     if any(result["problem"] for result in results):
         ctx.exit(1)
 
@@ -72,7 +74,7 @@ def approve(ctx: click.Context, ids: tuple[UUID, ...], everything: bool) -> None
 def snooze(connection: Connection, suggestion: UUID, days: int) -> None:
     """Put a suggestion off for some days."""
     decided = connection.client().snooze_suggestion(str(suggestion), days)
-    emit(decided, f"{decided['state']} until {instant(decided['snoozed_until'])}")
+    emit(decided, f"{decided['state']} until {to_the_second(decided['snoozed_until'])}")
 
 
 @suggestions.command()
@@ -89,4 +91,4 @@ def _decision(result: dict[str, Any]) -> tuple[str, str]:
     if result["problem"]:
         return f"refused: {result['problem']['detail']}", ""
     event = result["event"]
-    return ("scheduled", instant(event["available_at"])) if event else ("done", "")
+    return ("scheduled", to_the_second(event["available_at"])) if event else ("done", "")

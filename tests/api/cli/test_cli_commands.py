@@ -61,8 +61,23 @@ def test_sources_add_takes_more_than_one_batch_holds(cli: Cli) -> None:
 def test_sources_add_ends_with_1_if_one_is_refused_and_adds_the_rest(cli: Cli) -> None:
     result = cli("sources", "add", "https://example.com/", "file:///etc/passwd")
     assert result.exit_code == 1
-    assert "refused" in result.stdout
     assert [one["uri"] for one in cli.json("sources", "list")] == ["https://example.com/"]
+
+
+def test_sources_add_says_of_each_that_is_refused_which_it_is_and_why(cli: Cli) -> None:
+    told = cli("sources", "add", "https://example.com/", "ftp://foo/", "http://10.0.0.1/").stdout
+    added, scheme, address = told.splitlines()[1:]
+    assert added.split()[::2] == ["added", "https://example.com/"]
+    assert scheme.split()[:2] == ["refused", "ftp://foo/"]
+    assert "must start with http" in scheme
+    assert address.split()[:2] == ["refused", "http://10.0.0.1/"]
+    assert "may not be fetched" in address
+
+
+def test_what_is_refused_goes_by_the_option_that_was_given(cli: Cli) -> None:
+    row = cli("sources", "add", "https://example.com/", "--ttl", "0").stdout.splitlines()[1]
+    assert row.split(maxsplit=2) == ["refused", "https://example.com/", "--ttl: must be 300 or more"]
+    assert cli("settings", "set", "--cap", "0").stderr.startswith("error: --cap: must be ")
 
 
 @pytest.mark.parametrize("ttl", ["soon", "5 fortnights", "-300", "1.5h", ""])
@@ -78,20 +93,36 @@ def test_sources_list_of_none_says_so_and_is_an_empty_list_for_programs(cli: Cli
 def test_a_source_goes_by_its_id_its_uri_or_its_name(cli: Cli) -> None:
     [added] = cli.json("sources", "add", "https://example.com/", "--name", "The example")
     ident = added["source"]["id"]
-    for given in (ident, ident.upper(), "https://example.com/", "The example"):
+    for given in (ident, ident.upper(), "https://example.com/", "HTTPS://example.com", "The example"):
         assert cli.json("sources", "show", given)["id"] == ident
     assert "https://example.com/" in cli("sources", "show", ident).stdout
 
 
 def test_a_name_that_two_sources_have_means_neither(cli: Cli) -> None:
-    for number in (1, 2):
-        cli("sources", "add", f"https://example.com/{number}", "--name", "twin")
-    for given, how_many in (("twin", "2"), ("nobody", "no")):
-        result = cli("sources", "show", given)
-        assert (result.exit_code, result.stderr) == (
-            1,
-            f"error: {how_many} sources have the id, uri or name {given!r}\n",
-        )
+    twins = [cli.json("sources", "add", f"https://example.com/{n}", "--name", "twin")[0]["source"] for n in (1, 2)]
+    result = cli("sources", "show", "twin")
+    told, _, *rows = result.stderr.splitlines()
+    assert (result.exit_code, told) == (1, "error: 2 sources have the name 'twin'; give the id or the uri of one")
+    assert [row.split() for row in rows] == [[one["id"], one["uri"]] for one in twins]
+    document = json.loads(cli("sources", "show", "twin", "--json").stderr)
+    assert (document["code"], document["sources"]) == ("ambiguous", twins)
+    assert cli("sources", "show", "https://example.com/1").exit_code == 0
+
+
+def test_a_source_that_is_not_there_is_said_to_be_missing(cli: Cli) -> None:
+    result = cli("sources", "show", "nobody")
+    assert (result.exit_code, result.stderr) == (1, "error: no source has the id, uri or name 'nobody'\n")
+
+
+def test_a_source_is_published_and_kept_back_again(cli: Cli) -> None:
+    cli("sources", "add", "https://example.com/", "--name", "one")
+    assert cli("sources", "publish", "one").stdout == "published\n"
+    assert cli.json("firewall", "source-policy", "one")["published"] is True
+    assert cli("sources", "unpublish", "one").stdout == "not published\n"
+    cli("firewall", "set-source-policy", "one", "--sensitivity", "internal")
+    assert cli("sources", "publish", "one").stdout == (
+        "published; the source is internal, so there is nothing public of it\n"
+    )
 
 
 def test_sources_toggle_switches_over_or_the_way_it_is_told(cli: Cli) -> None:
@@ -118,12 +149,19 @@ def test_suggestions_are_listed_snoozed_dismissed_and_approved(cli: Cli) -> None
     first, second, third, fourth = ids(listed.stdout)
     assert "snoozed until" in cli("suggestions", "snooze", first, "--days", "3").stdout
     assert cli("suggestions", "dismiss", second).stdout == "dismissed\n"
-    approved = cli("suggestions", "approve", third)
-    assert "scheduled" in approved.stdout
+    names = {one["id"]: one["source_name"] for one in cli.json("suggestions", "list")}
+    approved = cli("suggestions", "approve", third).stdout.splitlines()[1]
+    assert approved.split()[:3] == [third, names[third], "scheduled"]
     assert [one["id"] for one in cli.json("suggestions", "list")] == [fourth]
-    assert [one["status"] for one in cli.json("suggestions", "approve", "--all")] == [202]
+    assert f"{fourth}  {names[fourth]}  scheduled" in cli("suggestions", "approve", "--all").stdout
     assert cli("suggestions", "list").stdout == "no open suggestions\n"
     assert cli("suggestions", "approve", "--all").exit_code == 0
+
+
+def test_suggestions_are_approved_for_programs_too(cli: Cli) -> None:
+    cli("sources", "add", "https://example.com/")
+    cli.json("suggestions", "list")
+    assert [one["status"] for one in cli.json("suggestions", "approve", "--all")] == [202]
 
 
 def test_suggestions_approve_ends_with_1_if_one_is_refused(cli: Cli) -> None:
@@ -159,7 +197,8 @@ def test_events_are_listed_by_state_and_source_and_cancelled(cli: Cli) -> None:
     assert len(cli.json("events", "list")) == 2
     assert len(cli.json("events", "list", "--limit", "1")) == 1
     [event] = cli.json("events", "list", "--source", "one", "--state", "pending")
-    assert event["event_id"] in cli("events", "list").stdout
+    row = cli("events", "list", "--source", "one").stdout.splitlines()[1].split()
+    assert (row[0], row[-2:]) == (event["event_id"], ["0", "one"])
     assert cli("events", "cancel", event["event_id"]).stdout == "cancelled\n"
     assert cli.json("events", "list", "--state", "pending", "--source", "one") == []
     again = cli("events", "cancel", event["event_id"])

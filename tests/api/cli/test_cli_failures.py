@@ -6,6 +6,8 @@ from uuid import uuid4
 import pytest
 
 from tests.api.cli.conftest import Cli
+from tests.integration import rows
+from tests.tenants import Deployment, Tenant
 
 
 def test_a_problem_is_one_line_on_stderr_and_ends_with_1(cli: Cli) -> None:
@@ -52,6 +54,14 @@ def test_a_url_that_is_none_is_a_wrong_call(cli: Cli, url: str) -> None:
 def test_a_wrong_call_ends_with_2(cli: Cli, arguments: tuple[str, ...]) -> None:
     result = cli(*arguments)
     assert (result.exit_code, result.stdout) == (2, "")
+
+
+def test_who_must_wait_is_told_for_how_long(cli: Cli, acme: Tenant, live: Deployment) -> None:
+    rows.sql(live, "update tenants set mutations_per_hour = 1 where id = %s", acme.id)
+    assert cli("settings", "set", "--cap", "9").exit_code == 0
+    result = cli("settings", "set", "--cap", "8")
+    assert result.exit_code == 1
+    assert result.stderr == "error: at most 1 mutations an hour (rate_limited); try again in 60 minutes\n"
 
 
 def test_no_message_holds_a_token(cli: Cli) -> None:

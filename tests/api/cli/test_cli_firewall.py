@@ -36,8 +36,8 @@ def test_the_mode_is_shown_and_set(cli: Cli) -> None:
 def test_a_chunks_policy_is_set_field_by_field(cli: Cli, hits: list[dict[str, Any]]) -> None:
     chunk = hits[0]["chunk_id"]
     shown = cli("firewall", "set-policy", chunk, "--sensitivity", "restricted", "--permitted-roles", "a, b").stdout
-    assert "sensitivity       restricted" in shown
-    assert "permitted_roles   a, b" in shown
+    assert "sensitivity        restricted" in shown
+    assert "permitted roles    a, b" in shown
     own = cli.json("firewall", "set-policy", chunk, "--permitted-roles", "", "--expires-at", "2099-01-01")["own"]
     assert (own["permitted_roles"], own["expires_at"], own["sensitivity"]) == ([], "2099-01-01T00:00:00Z", "restricted")
     own = cli.json("firewall", "set-policy", chunk, "--any-role", "--any-purpose", "--never-expires")["own"]
@@ -100,13 +100,91 @@ def test_a_touched_record_ends_with_1(cli: Cli, live: Deployment, acme: Tenant, 
     assert (touched.exit_code, json.loads(touched.stdout)["ok"]) == (1, False)
 
 
-def test_a_proof_is_checked_as_it_came(cli: Cli, hits: list[dict[str, Any]]) -> None:
-    valid = cli("firewall", "verify-proof", answer=json.dumps(hits[0]))
-    assert (valid.exit_code, valid.stdout) == (0, "valid\n")
+def test_a_sources_policy_is_set_and_shown_and_counts_for_its_texts(cli: Cli, hits: list[dict[str, Any]]) -> None:
+    assert "sensitivity       public" in cli("firewall", "source-policy", "prices").stdout
+    shown = cli("firewall", "set-source-policy", "prices", "--permitted-roles", "buyer").stdout
+    assert "permitted roles   buyer" in shown
+    assert cli.json("firewall", "policy", hits[0]["chunk_id"])["policy"]["permitted_roles"] == ["buyer"]
+    digest = cli.json("firewall", "source-policy", "prices")["policy_digest"]
+    assert cli("firewall", "set-source-policy", "prices", "--any-role", "--if-match", digest).exit_code == 0
+    stale = cli("firewall", "set-source-policy", "prices", "--any-purpose", "--if-match", digest)
+    assert (stale.exit_code, "precondition_failed" in stale.stderr) == (1, True)
+    assert cli("firewall", "set-source-policy", "prices").exit_code == 2
+
+
+def test_a_text_that_is_refuted_is_read_by_nobody(cli: Cli, hits: list[dict[str, Any]]) -> None:
+    chunk = hits[0]["chunk_id"]
+    assert "validation status  refuted" in cli("firewall", "validate", chunk, "refuted", "--why", "it is old").stdout
+    assert chunk not in [one["chunk_id"] for one in cli.json("search", "honey")["hits"]]
+    assert cli("firewall", "validate", chunk, "so-so").exit_code == 2
+
+
+def test_who_reads_and_for_what_narrows_what_is_read(cli: Cli, acme: Tenant, hits: list[dict[str, Any]]) -> None:
+    cli("firewall", "mode", "set", "enforce")
+    options = ("--permitted-roles", "buyer", "--allowed-purposes", "operational,audit_review")
+    cli("firewall", "set-source-policy", "prices", *options)
+    made = cli("ops", "token", "create", acme.name, "--role", "buyer", "--role", "clerk").stdout.strip()
+    assert cli("search", "honey", LARDER_TOKEN=made).stdout == "nothing found\n"
+    for who, found in (("buyer", True), ("clerk", False)):
+        reader = ("--role", who, "--purpose", "audit_review")
+        assert ("8.90" in cli("search", "heather honey", *reader, LARDER_TOKEN=made).stdout) is found
+        assert ("8.90" in cli("text", "prices", *reader, LARDER_TOKEN=made).stdout) is found
+    other_purpose = ("text", "prices", "--role", "buyer", "--purpose", "training_data")
+    assert "8.90" not in cli(*other_purpose, LARDER_TOKEN=made).stdout
+    refused = cli("text", "prices", "--role", "owner", LARDER_TOKEN=made)
+    assert (refused.exit_code, refused.stderr) == (1, "error: the token does not have this role (role_not_held)\n")
+    assert cli("diff", "prices", "--purpose", "fun").exit_code == 2
+
+
+def test_a_proof_is_checked_alone_in_its_hit_or_in_the_whole_answer(cli: Cli, hits: list[dict[str, Any]]) -> None:
+    for given in (hits[0]["proof"], hits[0], hits, {"hits": hits, "degraded": None}):
+        result = cli("firewall", "verify-proof", answer=json.dumps(given))
+        assert (result.exit_code, result.stdout.splitlines()[1].split()[:3]) == (
+            0,
+            ["valid", hits[0]["chunk_id"], "allow"],
+        )
+        assert result.stdout.endswith("It says nothing of the chunk's text.\n")
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [("chunk_id", "6c0f0e63-0000-4000-8000-000000000000"), ("policy_warning", "block_expired: since yesterday")],
+)
+def test_a_hit_that_says_another_thing_than_its_proof_is_not_valid(
+    cli: Cli, hits: list[dict[str, Any]], member: str, value: str
+) -> None:
+    result = cli("firewall", "verify-proof", answer=json.dumps({**hits[0], member: value}))
+    assert result.exit_code == 1
+    assert f"not valid: its proof gainsays {member}" in result.stdout
+    told = cli("firewall", "verify-proof", "--json", answer=json.dumps([{**hits[0], member: value}, hits[0]]))
+    verdicts = json.loads(told.stdout)
+    assert (told.exit_code, verdicts["valid"]) == (1, False)
+    assert [(one["valid"], one["ours"], one["differs"]) for one in verdicts["proofs"]] == [
+        (False, True, [member]),
+        (True, True, []),
+    ]
+
+
+@pytest.mark.parametrize("mode", ["off", "advisory"])
+def test_the_proof_of_what_was_served_in_spite_of_its_policy_agrees_with_its_warning(
+    cli: Cli, hits: list[dict[str, Any]], mode: str
+) -> None:
+    cli("firewall", "set-policy", hits[0]["chunk_id"], "--permitted-roles", "")
+    cli("firewall", "mode", "set", mode)
+    found = cli.json("search", "honey")
+    assert [one["policy_warning"] for one in found["hits"]].count(None) == len(found["hits"]) - (mode == "advisory")
+    assert cli("firewall", "verify-proof", answer=json.dumps(found)).exit_code == 0
+
+
+def test_a_proof_that_was_changed_is_not_valid(cli: Cli, hits: list[dict[str, Any]]) -> None:
     changed = cli("firewall", "verify-proof", "-", answer=json.dumps({**hits[0]["proof"], "decision": "block_expired"}))
-    assert (changed.exit_code, changed.stdout) == (1, "not valid\n")
-    assert cli("firewall", "verify-proof", answer="nonsense").exit_code == 2
+    assert (changed.exit_code, changed.stdout.splitlines()[1].startswith("not valid  ")) == (1, True)
     assert cli("firewall", "verify-proof", answer="{}").exit_code == 1
+
+
+@pytest.mark.parametrize("given", ["nonsense", '{"hits": []}', "[]", "7", '["x"]'])
+def test_what_holds_no_proof_is_a_wrong_call(cli: Cli, given: str) -> None:
+    assert cli("firewall", "verify-proof", answer=given).exit_code == 2
 
 
 def test_what_is_held_is_listed_shown_and_released(cli: Cli, acme: Tenant, url: str) -> None:

@@ -23,17 +23,28 @@ def state(tmp_path: Path, url: str, acme: Tenant) -> str:
     return str(file)
 
 
-def test_without_a_url_the_local_cloud_is_used_with_its_tokens_and_that_is_said(cli: Cli, url: str, state: str) -> None:
+def test_without_a_url_the_local_cloud_is_used_with_its_tokens(cli: Cli, url: str, state: str) -> None:
     result = cli("--cloud", state, "settings", "set", "--cap", "9", "--json", **NO_VARIABLES)
-    assert (result.exit_code, json.loads(result.stdout)["nightly_job_cap"]) == (0, 9)
-    assert result.stderr == f"LARDER_URL is not set: using the local cloud at {url}\n"
+    assert (result.exit_code, json.loads(result.stdout)["nightly_job_cap"], result.stderr) == (0, 9, "")
+
+
+def test_which_deployment_is_used_is_said_on_demand_and_where_something_goes_wrong(
+    cli: Cli, url: str, state: str
+) -> None:
+    notice = f"LARDER_URL is not set: using the local cloud at {url}\n"
+    assert cli("--cloud", state, "--verbose", "status", **NO_VARIABLES).stderr == notice
+    failed = cli("--cloud", state, "sources", "show", "nobody", **NO_VARIABLES)
+    assert failed.stderr == f"error: no source has the id, uri or name 'nobody'\n{notice}"
+    for_programs = cli("--cloud", state, "sources", "show", "nobody", "--json", **NO_VARIABLES)
+    assert json.loads(for_programs.stderr)["code"] == "not_found"
 
 
 def test_without_a_function_the_local_cloud_is_operated(cli: Cli, acme: Tenant, state: str) -> None:
     result = cli("--cloud", state, "ops", "tenant", "list", **NO_VARIABLES)
     assert result.exit_code == 0
     assert acme.name in result.stdout
-    assert result.stderr.startswith("LARDER_OPS_FUNCTION is not set: using the local cloud at ")
+    told = cli("--cloud", state, "ops", "tenant", "enable", "nobody", **NO_VARIABLES).stderr
+    assert "LARDER_OPS_FUNCTION is not set: using the local cloud at " in told
 
 
 def test_the_local_clouds_tokens_never_go_to_another_url(cli: Cli, state: str) -> None:

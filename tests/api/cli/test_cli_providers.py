@@ -132,3 +132,17 @@ def test_the_suite_runs_against_a_registered_provider(cli: Cli, served: tuple[De
     result = cli("conformance", made["base_url"], LARDER_PROVIDER_SECRET=made["secret"])
     assert result.exit_code == 0, result.output
     assert made["secret"] not in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variable"),
+    [
+        (("knowledge", "search", "hours"), "LARDER_KNOWLEDGE_TOKEN"),
+        (("conformance", "https://kb.example.com"), "LARDER_PROVIDER_SECRET"),
+    ],
+)
+def test_a_secret_that_is_missing_is_named_with_its_variable(
+    cli: Cli, arguments: tuple[str, ...], variable: str
+) -> None:
+    result = cli(*arguments, **{variable: None})
+    assert (result.exit_code, variable in result.stderr) == (2, True)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import re
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -33,6 +35,9 @@ def test_versions_are_listed_newest_first(cli: Cli, prices: list[dict[str, Any]]
     shown = cli("versions", "prices").stdout.splitlines()
     assert [line.split()[0] for line in shown] == ["VERSION", "2", "1"]
     assert "now" in shown[1]
+    _, begin, end, _ = shown[2].split()
+    assert "8.90" in cli("text", "prices", "--at", begin).stdout
+    assert "9.80" in cli("text", "prices", "--at", end).stdout
     assert len(cli.json("versions", "prices", "--limit", "1")) == 1
 
 
@@ -53,7 +58,10 @@ def test_a_time_before_the_first_version_has_no_text(cli: Cli, prices: list[dict
 def test_diff_is_the_last_change_or_the_one_that_is_asked_for(cli: Cli, prices: list[dict[str, Any]]) -> None:
     last = cli("diff", "prices").stdout
     assert last.startswith("--- version 1\n+++ version 2\n")
-    assert "+" in last
+    assert "+Heather honey" in last
+    assert "No newline" not in last
+    assert "No newline" in cli.json("diff", "prices")["unified"]
+    assert cli("diff", "prices", "--from", "2", "--to", "2").stdout == "nothing changed\n"
     assert cli("diff", "prices", "--from", "1", "--to", "2").stdout == last
     back = cli.json("diff", "prices", "--from", "2", "--to", "1")
     assert (back["inserted"], back["deleted"]) == (3, 3)
@@ -62,9 +70,13 @@ def test_diff_is_the_last_change_or_the_one_that_is_asked_for(cli: Cli, prices: 
 
 def test_search_finds_the_line_and_names_its_source(cli: Cli, site: ExampleSite, prices: list[dict[str, Any]]) -> None:
     found = cli("search", "heather honey").stdout
-    assert found.startswith("1. prices, version 2, fetched ")
+    assert re.match(r"1\. prices, score 0\.\d\d\d, version 2, fetched ", found)
     assert f"{site.url}/prices.html" in found
     assert "9.80" in found
+    first = found.split("\n\n")[1]
+    assert 1 <= len(first.splitlines()) <= 3
+    assert "Price list" not in found
+    assert "Price list" in cli("search", "heather honey", "--full").stdout
     then = cli("search", "heather honey", "--at", just_before(prices[0]), "--mode", "keyword").stdout
     assert "8.90" in then
     assert len(cli.json("search", "honey", "--limit", "1", "--source", "prices")["hits"]) == 1
@@ -79,8 +91,31 @@ def test_what_the_firewall_withholds_from_a_text_is_said_on_stderr(
     client.validate_chunk(hit["chunk_id"], "refuted")
     result = cli("text", "prices")
     assert result.exit_code == 0
-    assert result.stderr == "withheld by the firewall: 1 parts\n"
+    assert result.stderr == "withheld by the firewall: 1 part\n"
     assert "9.80" not in result.stdout
+
+
+def test_a_source_of_which_there_is_nothing_yet_says_why(cli: Cli, site: ExampleSite) -> None:
+    cli("sources", "add", f"{site.url}/inside", "--name", "inside")
+    for command in ("text", "diff"):
+        result = cli(command, "inside")
+        assert (result.exit_code, result.stderr) == (1, "error: inside has never been fetched\n")
+    assert json.loads(cli("text", "inside", "--json").stderr)["code"] == "no_version"
+    assert cli("versions", "inside").stdout == "no versions yet\n"
+    cli("sources", "queue", "inside")
+    cli.work_off()
+    assert cli("text", "inside").stderr == (
+        "error: inside has no version yet; the last attempt ended as refused: the address may not be fetched\n"
+    )
+
+
+def test_a_source_with_one_version_has_no_difference_yet(cli: Cli, site: ExampleSite) -> None:
+    cli("sources", "add", f"{site.url}/prices.html", "--name", "prices")
+    cli("sources", "queue", "prices")
+    cli.work_off()
+    assert cli("diff", "prices").stderr == "error: the source has only one version yet (no_version)\n"
+    before = cli("diff", "prices", "--to", "1").stderr
+    assert before == "error: there is none before the first version (no_version)\n"
 
 
 def test_search_that_finds_nothing_says_so(cli: Cli) -> None:

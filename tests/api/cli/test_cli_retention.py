@@ -34,7 +34,7 @@ def test_questions_are_listed_and_answered(cli: Cli, acme: Tenant, live: Deploym
     for name in ("zqone", "zqtwo"):
         ended_text(cli, acme, live, name)
     assert cli.json("retention", "--apply") == {"erased": 0, "asked": 2, "lapsed": 0}
-    assert cli("retention").stdout.splitlines() == ["nothing to ask about", "2 questions wait for an answer"]
+    assert cli("retention").stdout.splitlines() == ["nothing to ask about", "2 questions without an answer"]
     first, second = (one["id"] for one in cli.json("retention", "requests"))
     assert cli("retention", "approve", first).stdout == "erased\n"
     assert cli("retention", "refuse", second).stdout == "kept\n"

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from datetime import datetime
+
 import pytest
 
-from chalicelib.cli.output import duration, instant, pairs, printable, table
+from chalicelib.cli.output import counted, duration, instant, pairs, printable, table, to_the_second
+from chalicelib.cli.parameters import Instant
 
 
 def test_columns_are_as_wide_as_they_must_be_also_under_wide_characters() -> None:
@@ -29,9 +32,22 @@ def test_a_duration_is_told_in_its_largest_unit(seconds: int | None, shown: str)
     assert duration(seconds) == shown
 
 
-def test_an_instant_is_told_with_its_offset() -> None:
+@pytest.mark.parametrize("text", ["2026-11-30T02:00:00.000001Z", "2026-11-30T02:00:00.5Z", "2026-11-30T02:00:00Z"])
+def test_an_instant_is_told_so_that_it_can_be_given_back(text: str) -> None:
+    shown = instant(text)
+    assert " " not in shown
+    assert Instant().convert(shown, None, None) == datetime.fromisoformat(text)
     assert instant(None) == ""
-    assert instant("2026-11-30T02:00:00.5Z")[-5] in "+-"
+
+
+def test_an_instant_that_nobody_gives_back_is_told_to_the_second() -> None:
+    shown = to_the_second("2026-11-30T02:00:00.999999Z")
+    assert Instant().convert(shown, None, None) == datetime.fromisoformat("2026-11-30T02:00:00Z")
+    assert to_the_second(None) == ""
+
+
+def test_one_is_one_and_others_are_many() -> None:
+    assert [counted(number, "part") for number in (0, 1, 2)] == ["0 parts", "1 part", "2 parts"]
 
 
 @pytest.mark.parametrize("text", ["\x1b[2J", "\x1b]0;title\x07", "\x9b31m", "\rover", "\x00", "\ud800"])

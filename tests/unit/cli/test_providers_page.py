@@ -19,7 +19,8 @@ LINES = [line for block in re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL) for l
 
 @pytest.mark.parametrize("line", LINES)
 def test_a_command_of_the_page_can_be_called_so(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LARDER_PROVIDER_SECRET", "in the environment")
+    for variable in ("LARDER_PROVIDER_SECRET", "LARDER_KNOWLEDGE_TOKEN"):
+        monkeypatch.setenv(variable, "in the environment")
     words = shlex.split(line.partition("./larder ")[2])
     command: click.Command | None = larder
     context = click.Context(larder, info_name="larder")
