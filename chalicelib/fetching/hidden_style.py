@@ -1,34 +1,69 @@
-"""Whether a style hides its element from the reader's eyes (spec 1.1 point 5, "hidden payloads").
+"""Whether the declarations of a style hide an element from the reader's eyes (spec 1.1 point 5, "hidden payloads").
 
-Inline styles, and of style sheets inside the page the rules for one class or id. This is no layout engine: what
-scripts, linked sheets or the boxes of other elements hide is not known here.
+This is no layout engine: what scripts, linked sheets or the boxes of other elements hide is not known here.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
 
-Concealment = Literal["", "gone", "font-size", "visibility"]
+from chalicelib.fetching.html_colours import Colour, colour_of
+
+Concealment = Literal["", "gone", "font-size", "visibility", "colour"]
 """How an element is hidden: not at all, with all that is in it, or by a property that a descendant may set anew."""
+Rules = Mapping[str, str]
+"""Declarations by property, in lower case; shorthands are written out as far as it matters here."""
 
-LARGEST_SHEET = 200_000
-"""Characters of style sheets that are looked at in one page."""
-
-_COMMENT = re.compile(r"/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/|\Z)")
+COMMENT = re.compile(r"/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/|\Z)")
 _ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
+_IMPORTANT = re.compile(r"!\s*important")
 _NUMBER = re.compile(r"[-+]?(?:\d{1,9}\.?\d{0,9}|\.\d{1,9})")
-_SIMPLE_SELECTOR = re.compile(r"[a-z0-9]{0,20}[.#][\w-]{1,100}", re.IGNORECASE)
-_CLASSES = re.compile(r"\.([\w-]{1,100})")
+_UNIT_PIXELS = {"em": 16, "rem": 16, "ch": 8, "ex": 8, "vw": 10, "vh": 10, "vmax": 10, "cm": 38, "in": 96, "pc": 16}
+"""About as many pixels as a unit has on any screen."""
 _OFF_SCREEN = -900.0
+_FAINT = 0.05
+_FONT_SIZE = re.compile(r"0+|(?:\d{1,9}\.?\d{0,9}|\.\d{1,9})(?:[a-z]{1,4}|%)")
+_IMAGE = re.compile(r"url\(|gradient\(|image|var\(|element\(")
+_TRANSFORM = re.compile(r"\b(scale|translate)(?:x|y|3d)?\(([^)]{0,100})\)")
+_OPACITY_FILTER = re.compile(r"\bopacity\(\s*([^)]{0,20})\)")
+_CLIPPED = re.compile(r"rect\((?:[01](?:px)?[,\s]*){4}\)|inset\((?:50|100)%[^)]*\)|circle\(0\)")
 # A size that does not depend on the parent's: em and % of nothing are nothing.
 _ABSOLUTE_SIZE = re.compile(r"(?:px|pt|pc|rem|cm|mm|in|q|v[wh]|medium|small|large)$")
 
 
-def conceals(style: str) -> Concealment:
-    """Say whether the declarations of a ``style`` attribute or rule hide the element. Linear in the length."""
-    rules = _declarations(style)
+@dataclass(frozen=True, slots=True)
+class Paint:
+    """The colours of text and of what is behind it; None where they aren't known for sure."""
+
+    text: Colour | None = None
+    ground: Colour | None = None
+
+    @property
+    def hides(self) -> bool:
+        """Say whether text in it can't be seen."""
+        text, ground = self.text, self.ground
+        return text is not None and (text.is_clear or (ground is not None and text.is_like(ground)))
+
+
+def declarations(style: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Read the value of a ``style`` attribute or the inside of a rule: ordinary declarations, and important ones.
+
+    The last one of a property counts. Linear in the length.
+    """
+    ordinary: dict[str, str] = {}
+    important: dict[str, str] = {}
+    for part in _ESCAPE.sub(_unescape, COMMENT.sub(" ", style)).lower().split(";"):
+        name, _, value = part.partition(":")
+        plain = _IMPORTANT.sub("", value).strip()
+        (important if "!" in value and plain != value.strip() else ordinary).update(_written_out(name.strip(), plain))
+    return ordinary, important
+
+
+def conceals(rules: Rules) -> Concealment:
+    """Say whether an element with these declarations is hidden, but for its colours."""
     if _is_gone(rules):
         return "gone"
     if _is_tiny(rules.get("font-size", "medium")):
@@ -36,44 +71,80 @@ def conceals(style: str) -> Concealment:
     return "visibility" if rules.get("visibility") in ("hidden", "collapse") else ""
 
 
-def reveals(style: str, concealment: str) -> bool:
-    """Say whether a descendant's own style makes it visible again."""
-    rules = _declarations(style)
+def reveals(rules: Rules, concealment: str) -> bool:
+    """Say whether a descendant's own declarations make it visible again."""
     if concealment == "font-size":
         size = rules.get("font-size", "inherit")
         return bool(_ABSOLUTE_SIZE.search(size)) and not _is_tiny(size)
     return concealment == "visibility" and rules.get("visibility") == "visible"
 
 
-def _is_gone(rules: Mapping[str, str]) -> bool:
+def painted(rules: Rules, around: Paint) -> Paint:
+    """Return the colours of an element with these declarations inside another."""
+    text, ground = around.text, around.ground
+    colour, behind = rules.get("color"), rules.get("background-color")
+    if colour is not None and colour not in ("inherit", "unset", "currentcolor"):
+        text = colour_of(colour)
+    if behind is not None and behind not in ("inherit", "unset", "initial", "none"):
+        own = colour_of(behind)
+        if own is None or not own.is_clear:
+            ground = own if own and own.alpha == 1 else None
+    if rules.get("background-image", "none") != "none":
+        ground = None
+    if "text" in rules.get("background-clip", "") + rules.get("-webkit-background-clip", "") or "text-shadow" in rules:
+        text = None
+    return Paint(text, ground)
+
+
+def _is_gone(rules: Rules) -> bool:
     far = ("left", "right", "top", "bottom") if rules.get("position") in ("absolute", "fixed") else ()
-    is_flat = any(_number(rules.get(name), 1) == 0 for name in ("width", "height", "max-width", "max-height"))
-    is_padded = any(_number(rules.get(name), 0) for name in ("padding", "padding-top", "padding-bottom"))
-    clip = rules.get("clip", "") + rules.get("clip-path", "")
-    colour = rules.get("color")
     return (
         rules.get("display") == "none"
         or rules.get("content-visibility") == "hidden"
-        or _number(rules.get("opacity"), 1) == 0
-        or any(_number(rules.get(name), 0) < _OFF_SCREEN for name in (*far, "text-indent", "margin-left", "margin-top"))
-        or (is_flat and not is_padded and rules.get("overflow", "").startswith(("hidden", "clip")))
-        or bool(re.fullmatch(r"rect\((?:[01](?:px)?[,\s]*){4}\)|inset\((?:50|100)%[^)]*\)|circle\(0\)", clip))
-        or bool(re.search(r"\bscale[xy3d]*\(0\b(?!\.)", rules.get("transform", "")))
-        or (
-            colour is not None
-            and "text" not in rules.get("background-clip", "") + rules.get("-webkit-background-clip", "")
-            and (colour in ("transparent", rules.get("background-color"), rules.get("background")))
-        )
+        or _share(rules.get("opacity", "1")) <= _FAINT
+        or any(_share(share) <= _FAINT for share in _OPACITY_FILTER.findall(rules.get("filter", "")))
+        or any(_pixels(rules.get(name)) < _OFF_SCREEN for name in (*far, "text-indent", "margin-left", "margin-top"))
+        or _is_flat(rules)
+        or bool(_CLIPPED.fullmatch(rules.get("clip", "") + rules.get("clip-path", "")))
+        or _is_moved_away(rules)
     )
 
 
-def _declarations(style: str) -> dict[str, str]:
-    """The last value of every property, without comments, escapes, blanks around and ``!important``."""
-    plain = _ESCAPE.sub(_unescape, _COMMENT.sub(" ", style)).lower()
-    pairs = (part.partition(":") for part in plain.split(";"))
-    return {
-        name.strip(): value.replace("!important", "").replace("! important", "").strip() for name, _, value in pairs
-    }
+def _is_flat(rules: Rules) -> bool:
+    if any(_number(rules.get(name), 0) for name in ("padding", "padding-top", "padding-bottom")):
+        return False
+    for axis, size in (("x", "width"), ("y", "height")):
+        is_cut = rules.get(f"overflow-{axis}", "").startswith(("hidden", "clip"))
+        is_nothing = any(_number(rules.get(name), 1) == 0 for name in (size, f"max-{size}"))
+        if is_cut and is_nothing and _number(rules.get(f"min-{size}"), 0) == 0:
+            return True
+    return False
+
+
+def _is_moved_away(rules: Rules) -> bool:
+    moves = [("scale", rules.get("scale", "")), ("translate", rules.get("translate", ""))]
+    for function, arguments in moves + _TRANSFORM.findall(rules.get("transform", "")):
+        values = re.split(r"[\s,]+", arguments.strip())[:2]
+        if function == "scale" and any(_number(value, 1) == 0 for value in values):
+            return True
+        if function == "translate" and any(_pixels(value) < _OFF_SCREEN for value in values):
+            return True
+    return False
+
+
+def _written_out(name: str, value: str) -> dict[str, str]:
+    if name == "overflow":
+        across, _, down = value.partition(" ")
+        return {"overflow-x": across, "overflow-y": down.strip() or across}
+    if name == "font":
+        sizes = (word.partition("/")[0] for word in value[:200].split())
+        return {"font-size": next((size for size in sizes if _FONT_SIZE.fullmatch(size)), "inherit")}
+    if name == "background":
+        words = (value, *value[:200].split())
+        colours = (word for word in words if colour_of(word) or word in ("inherit", "unset"))
+        image = "some" if _IMAGE.search(value) else "none"
+        return {"background-color": next(colours, "transparent"), "background-image": image}
+    return {name: value}
 
 
 def _unescape(escape: re.Match[str]) -> str:
@@ -84,60 +155,20 @@ def _unescape(escape: re.Match[str]) -> str:
 
 
 def _number(value: str | None, default: float) -> float:
-    """The leading number; of ``1em`` or ``50%`` too, since only zero and far off matter."""
+    """The leading number; of ``1em`` or ``50%`` too, where only zero matters."""
     number = _NUMBER.match(value or "")
     return float(number.group()) if number else default
+
+
+def _pixels(value: str | None) -> float:
+    number = _NUMBER.match(value or "")
+    return float(number.group()) * _UNIT_PIXELS.get((value or "")[number.end() :].strip(), 1) if number else 0.0
+
+
+def _share(value: str) -> float:
+    return _number(value, 1) / (100 if value.endswith("%") else 1)
 
 
 def _is_tiny(font_size: str) -> bool:
     number = _number(font_size, 16)
     return number == 0 or (number <= 1 and font_size.endswith(("px", "pt")))
-
-
-class HiddenClasses:
-    """The classes and ids that the page's own style sheets hide, as far as rules with one simple selector say so."""
-
-    def __init__(self) -> None:
-        self._hidden: set[str] = set()
-        self._shown_with: dict[str, set[str]] = {}
-        self._budget = LARGEST_SHEET
-
-    def add_sheet(self, css: str) -> None:
-        """Read the top-level rules of a style sheet. Rules inside ``@media`` and the like hold sometimes only."""
-        css, self._budget = css[: self._budget], max(0, self._budget - len(css))
-        depth = 0
-        for part in _COMMENT.sub("", css).split("}"):
-            *before, declarations = part.split("{")
-            if depth == 0 and len(before) == 1:
-                self._add_rule(before[0], declarations)
-            depth = max(0, depth + len(before) - 1)
-
-    def _add_rule(self, selectors: str, declarations: str) -> None:
-        hides = conceals(declarations) != ""
-        rules = _declarations(declarations)
-        shows = not hides and ("display" in rules or "visibility" in rules or "opacity" in rules)
-        if not hides and not shows:
-            return
-        for selector in map(str.strip, selectors.split(",")):
-            if not _SIMPLE_SELECTOR.fullmatch(selector):
-                names = _CLASSES.findall(selector)
-                for name in names if shows else ():
-                    self._shown_with.setdefault(name, set()).update(names)
-            elif hides:
-                self._hidden.add(selector)
-            else:
-                self._hidden.discard(selector)
-
-    def __contains__(self, element: tuple[str, str, str]) -> bool:
-        """Say whether an element ``(tag, class attribute, id)`` is hidden, and not shown for another of its classes."""
-        tag, classes, ident = element
-        if not self._hidden:
-            return False
-        names = classes.split()
-        if ident and not self._hidden.isdisjoint((f"#{ident}", f"{tag}#{ident}")):
-            return True
-        return any(
-            not self._hidden.isdisjoint((f".{name}", f"{tag}.{name}"))
-            and self._shown_with.get(name, set()).isdisjoint(set(names) - {name})
-            for name in names
-        )

@@ -5,7 +5,7 @@ line end; ``pre`` keeps its lines and indentation; the cells of a row stand in o
 stands apart. Of links the text is kept, of buttons and options too, each in a line of its own.
 
 Not text: script, style, noscript, template, svg, comments, what frames and media show when they can't be shown, and
-``alt`` of images for the same reason. What is hidden (`chalicelib.fetching.hidden_style`) is dropped, and counted if it
+``alt`` of images for the same reason. What is hidden (`chalicelib.fetching.html_hiding`) is dropped, and counted if it
 had text; ``keep_hidden`` keeps it, for pages that fold their answers away.
 """
 
@@ -14,8 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from chalicelib.fetching.hidden_style import Concealment, HiddenClasses, conceals, reveals
 from chalicelib.fetching.html_events import parse_html
+from chalicelib.fetching.html_hiding import CONCEALMENTS, Hiding
 from chalicelib.fetching.text_lines import Lines
 
 _BLOCKS = (
@@ -34,9 +34,6 @@ _LEAVE_SVG = (
 )
 _LEAVES_SVG = frozenset(_LEAVE_SVG.split())
 _HTML_IN_SVG = frozenset({"foreignobject", "desc", "title"})
-_NEVER_HIDDEN = frozenset({"html", "body", "head", "title", "meta", "link", "style", "br"})
-"""A page that hides itself whole waits for its script to show it."""
-
 AtEnd = Callable[[], None] | None
 
 
@@ -52,7 +49,7 @@ class HtmlText:
         self.hidden_removed = 0
         self.depth = 0
         self._keep_hidden = keep_hidden
-        self._hidden_classes = HiddenClasses()
+        self._hiding = Hiding()
         self._at_end: list[AtEnd] = []  # of every open element
         self._dropping = ""  # why text is dropped here: a Concealment or a tag
         self._is_counted = False
@@ -62,14 +59,13 @@ class HtmlText:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """See `Sink`."""
         self.depth += 1
-        if self._dropping:
+        if not self._keep_hidden and (attributes or self._hiding.concerns(tag)) and self._dropping in CONCEALMENTS:
+            self._at_end.append(self._start_styled(tag, attributes))
+        elif self._dropping:
             self._at_end.append(self._start_in_dropped(tag, attributes))
-            return
-        if attributes and not self._keep_hidden and (why := self._concealment(tag, attributes)):
-            self._at_end.append(self._drop(why))
-            return
-        begin = _STARTS.get(tag)  # as `_begin`, without its call: most of the time goes here
-        self._at_end.append(begin(self, attributes) if begin else None)
+        else:
+            begin = _STARTS.get(tag)  # as `_begin`, without its call: most of the time goes here
+            self._at_end.append(begin(self, attributes) if begin else None)
 
     def end(self, tag: str) -> None:
         """See `Sink`."""
@@ -80,7 +76,7 @@ class HtmlText:
     def data(self, text: str) -> None:
         """See `Sink`."""
         if self._dropping:
-            if not self._is_counted and self._dropping in ("gone", "font-size", "visibility") and not text.isspace():
+            if not self._is_counted and self._dropping in CONCEALMENTS and not text.isspace():
                 self.hidden_removed += 1
                 self._is_counted = True
         elif self._aside is not None:
@@ -95,21 +91,27 @@ class HtmlText:
         """See `Sink`. What is hidden stays hidden, to the end."""
         self._at_end = [None] * len(self._at_end)
 
-    def _concealment(self, tag: str, attributes: Mapping[str, str]) -> Concealment:
-        if tag in _NEVER_HIDDEN:
-            return ""
-        if "hidden" in attributes or "popover" in attributes or attributes.get("aria-hidden", "").lower() == "true":
-            return "gone"
-        if tag == "dialog" and "open" not in attributes:
-            return "gone"
-        if (tag, attributes.get("class", ""), attributes.get("id", "")) in self._hidden_classes:
-            return "gone"
-        return conceals(attributes["style"]) if "style" in attributes else ""
+    def _start_styled(self, tag: str, attributes: Mapping[str, str]) -> AtEnd:
+        """Begin an element that a style may hide, or show inside a hidden one."""
+        before = self._hiding.paint
+        why = self._hiding.inside(tag, attributes, self._dropping)
+        at_end: AtEnd = None
+        if why != self._dropping:
+            at_end = self._drop(why, again=bool(why and self._dropping))
+        if not why:
+            at_end = _both(at_end, self._begin(tag, attributes))
+        if self._hiding.paint is before:
+            return at_end
 
-    def _drop(self, why: str) -> Callable[[], None]:
-        """Drop text until the element ends."""
+        def restore() -> None:
+            self._hiding.paint = before
+
+        return _both(restore, at_end)
+
+    def _drop(self, why: str, *, again: bool = False) -> Callable[[], None]:
+        """Drop text until the element ends, or none if there is no reason why."""
         before = self._dropping
-        self._dropping, self._is_counted = why, False
+        self._dropping, self._is_counted = why, self._is_counted and again
 
         def restore() -> None:
             self._dropping = before
@@ -121,16 +123,13 @@ class HtmlText:
         return begin(self, attributes) if begin else None
 
     def _start_in_dropped(self, tag: str, attributes: Mapping[str, str]) -> AtEnd:
-        why = self._dropping
-        if why == "svg":
+        if self._dropping == "svg":
             if tag in _HTML_IN_SVG:
                 self._in_svg_html += 1
                 return self._leave_svg_html
             if tag in _LEAVES_SVG and not self._in_svg_html:
                 self._dropping = ""
                 return self._begin(tag, attributes)
-        elif why in ("font-size", "visibility") and reveals(attributes.get("style", ""), why):
-            return _both(self._drop(""), self._begin(tag, attributes))
         return None
 
     def _leave_svg_html(self) -> None:
@@ -175,14 +174,13 @@ class HtmlText:
         self._aside = None
 
     def _style(self, attributes: Mapping[str, str]) -> AtEnd:
-        if attributes.get("media", "all").strip().lower() not in ("all", "screen", ""):
-            return self._drop("style")
         self._aside = []
-        return self._end_style
 
-    def _end_style(self) -> None:
-        self._hidden_classes.add_sheet("".join(self._aside or ()))
-        self._aside = None
+        def end_style() -> None:
+            self._hiding.sheets.add_sheet("".join(self._aside or ()), attributes.get("media", ""))
+            self._aside = None
+
+        return end_style
 
     def _html(self, attributes: Mapping[str, str]) -> AtEnd:
         self.language = self.language or attributes.get("lang") or attributes.get("xml:lang")
@@ -195,15 +193,20 @@ class HtmlText:
         return None
 
     def _link(self, attributes: Mapping[str, str]) -> AtEnd:
-        if "canonical" in attributes.get("rel", "").lower().split():
+        rel = attributes.get("rel", "").lower().split()
+        if "canonical" in rel:
             self.canonical_url = self.canonical_url or attributes.get("href")
+        if "stylesheet" in rel:
+            self._hiding.has_other_sheets = True
         return None
 
 
-def _both(last: Callable[[], None], first: AtEnd) -> AtEnd:
+def _both(last: AtEnd, first: AtEnd) -> AtEnd:
+    if last is None or first is None:
+        return last or first
+
     def at_end() -> None:
-        if first:
-            first()
+        first()
         last()
 
     return at_end

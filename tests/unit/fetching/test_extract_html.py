@@ -3,6 +3,7 @@ from time import process_time
 import pytest
 
 from chalicelib.fetching.extract import Extracted, ExtractionError, extract
+from chalicelib.fetching.html_sheets import StyleSheets
 from chalicelib.fetching.html_text import read_html
 
 LIMIT = 2.0  # seconds for 2 MB (spec 2.4 names them for the secret scan)
@@ -186,6 +187,30 @@ HIDDEN = [
     "style='transform:scale(0)'",
     "style='color:transparent'",
     "style='color:#fff;background:#fff'",
+    "style='color:#fff;background:white'",
+    "style='color:rgb(255, 255, 255);background-color:#FFFFFF'",
+    "style='color:hsl(0 0% 100%);background:#fefefe no-repeat'",
+    "style='color:rgba(0,0,0,0)'",
+    "style='color:rgb(0 0 0 / 0%)'",
+    "style='color:#ffffff00'",
+    "style='transform:translateX(-9999px)'",
+    "style='transform:rotate(3deg) translate(0, -9999px)'",
+    "style='translate:-9999px'",
+    "style='scale:0'",
+    "style='position:absolute;left:-100vw'",
+    "style='text-indent:-100em'",
+    "style='font:0/0 a'",
+    "style='font:italic 0 serif'",
+    "style='height:0;overflow-y:hidden'",
+    "style='filter:opacity(0)'",
+    "style='filter:blur(1px) opacity(1%)'",
+    "style='opacity:.01'",
+    "style='opacity:1%'",
+    "bgcolor=white style='color:white'",
+    "class='many rows of'",
+    "data-h=1",
+    "class='s'",
+    "class=forced style='display:block'",
     "class='big h'",
     "id=i",
 ]
@@ -194,7 +219,9 @@ HIDDEN = [
 @pytest.mark.parametrize("attribute", HIDDEN)
 def test_what_its_reader_does_not_see_is_dropped_and_counted(attribute: str) -> None:
     html = (
-        f"<style>.h {{display: none}} #i, .j {{visibility: hidden}}</style><p>a<div {attribute}><b>no</b>no</div><p>b"
+        "<style>.h {display: none} #i, .j {visibility: hidden} .rows.of{display:none} [data-h]{display:none}"
+        "@media screen{.s{display:none}} .forced{display:none !important}</style>"
+        f"<p>a<div {attribute}><b>no</b>no</div><p>b"
     )
     found = page(html)
     assert (found.text, found.hidden_removed) == ("a\nb", 1)
@@ -221,11 +248,67 @@ def test_what_its_reader_does_not_see_is_dropped_and_counted(attribute: str) -> 
         "<style media=print>.x{display:none}</style><p class=x>seen",
         "<style>.no-js .x{display:none} .x:after{display:none}</style><p class=x>seen",
         "<p hidden></p>seen",
+        "<p style='color:inherit;background-color:inherit'>seen",
+        "<p style='color:initial;background-color:initial'>seen",
+        "<p style='color:var(--c);background-color:var(--c)'>seen",
+        "<p style='color:none;background:none'>seen",
+        "<p style='color:#fff;background:#fff url(night.png)'>seen",
+        "<p style='color:#fff;background:rgba(255,255,255,.1)'>seen",
+        "<div style='color:#fff;background:#fff'><p style='color:#000'>seen</div>",
+        "<body bgcolor=white><table bgcolor=black><tr><td><font color=white>seen</table>",
+        "<body bgcolor=white><font color=white><a href=/>seen</a></font>",
+        "<link rel=stylesheet href=a.css><body bgcolor=white><div class=hero><b style='color:#fff'>seen",
+        "<style>.wide{display:none}@media(min-width:768px){.wide{display:block}}</style><p class=wide>seen",
+        "<style>.tab{display:none}</style><div class=tab style='display:block'>seen",
+        "<p hidden style='display:block'>seen",
+        "<style>.no-js .x{display:block}.x{display:none}</style><p class=x>seen",
+        "<style>#a{display:block}p.x{display:none}</style><p class=x id=a>seen",
+        "<style>.x.y{display:none}</style><p class=x>seen",
+        "<style>div .x{display:none}</style><p class=x>seen",
+        "<style>[data-h=yes]{display:none}</style><p data-h=no>seen",
+        "<style>@media(max-width:9em){.x{display:none}}</style><p class=x>seen",
+        "<style media='(max-width:9em)'>.x{display:none}</style><p class=x>seen",
+        "<style>.x{display:none}</style><style media='(min-width:9em)'>.x{display:block}</style><p class=x>seen",
+        "<style>.x{display:none}@supports(display:grid){.x{display:grid}}</style><p class=x>seen",
+        "<style>.x{display:none}.md\\:block:not(.y){display:block}</style><p class='x md:block'>seen",
+        "<style>.x{display:none;.open &{display:block}}</style><p class=x>seen",
+        "<style>.x{display:none;@media(min-width:9em){display:block}}</style><p class=x>seen",
+        "<style>.x{content:'}.y{display:none}'}</style><p class=y>seen",
+        "<style>.x{background:#fff}.dark .x{background:#000}</style><p class=x style='color:#fff'>seen",
+        "<style>.m{visibility:hidden}.m .i{visibility:visible}</style><div class=m><p class=i>seen</div>",
+        "<p style='max-height:0;min-height:9em;overflow:hidden'>seen",
+        "<p style='transform:translateX(-50%) scale(0.5);margin-left:-30px'>seen",
+        "<style>dialog{display:block}</style><dialog>seen</dialog>",
     ],
 )
 def test_what_its_reader_sees_stays(html: str) -> None:
     found = page(html)
     assert (found.text, found.hidden_removed) == ("seen", 0)
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<dialog>no</dialog>",
+        "<dialog class=x><p>no</dialog>",
+        "<style>h6{display:none}</style><h6>no</h6>",
+        "<style>*.x{display:none}</style><p class=x>no</p>",
+        "<style>h6,.x{display:none}@media print{.x{display:block}}</style><p class=x>no</p>",
+        "<style>.x{display:block}.x{display:none}</style><p class=x>no</p>",
+        "<style>.x:hover{display:block}.x{display:none}.x::after{display:block}</style><p class=x>no</p>",
+        "<style>.x{opacity:1}.x{display:none}.y .x{opacity:1}</style><p class=x>no</p>",
+        "<style>.x{color:#fff}.y{background:white}</style><p class='x y'>no</p>",
+        "<style>.x{display:none</style><p class=x>no</p>",
+        "<div bgcolor=white><font color=white>no</font></div>",
+        "<div style='background:#fff'><p><font color=ffffff>no</font></div>",
+        "<div style='visibility:hidden'><div style='display:none'><p style='visibility:visible'>no</div></div>",
+        "<div style='font-size:0'><span style='font-size:14px;display:none'>no</span></div>",
+        "<div style='color:#fff;background:#fff'><p style='background:white'>no</div>",
+    ],
+)
+def test_what_is_hidden_in_every_reading_is_dropped_and_counted(html: str) -> None:
+    found = page(html + "<p>seen")
+    assert (found.text, found.hidden_removed) == ("seen", 1)
 
 
 def test_a_hidden_paragraph_ends_where_html_ends_it() -> None:
@@ -297,6 +380,7 @@ MEGABYTE = 1_000_000
 HOSTILE = [
     "<b>", "<table><tr><td>x", "<td>x", "<ul><li>", "<b></i></div></p>", "<!--", "<!", "<?", "&amp;", "&", "&#", "<",
     '<a b="', "<p hidden>x", "<b style='font-size:0;color:red'>x", "<title>", "<p>&#x200b;", "<p> \n", "<style>/*",
+    '<style>"\\"', "<style>[a=", "<style>a:b(", "<style>.a{", "<i class=a>x", "<td rowspan=9 colspan=9>x",
 ]  # fmt: skip
 
 
@@ -309,6 +393,15 @@ def test_a_hundred_thousand_nested_tags_are_read_in_time() -> None:
 def test_one_element_of_a_hundred_thousand_attributes_is_read_in_time() -> None:
     begin = process_time()
     assert text("<a " + " ".join(f"a{number}" for number in range(100_000)) + ">x") == "x"
+    assert process_time() - begin < LIMIT
+
+
+def test_many_rules_for_many_elements_are_compared_a_bounded_number_of_times() -> None:
+    sheets = StyleSheets()
+    sheets.add_sheet("<style>" + ".a{color:red}" * 10_000)
+    begin = process_time()
+    for number in range(20_000):
+        sheets.cascade("p", {"class": f"a x{number}"}, {})
     assert process_time() - begin < LIMIT
 
 
