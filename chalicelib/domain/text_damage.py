@@ -1,7 +1,8 @@
 """Text that must not be stored because it isn't what its author wrote.
 
-Spec 1.7 "Damage" and 2.4: bytes that are no text, control characters, and UTF-8 that somebody read as Windows-1252 and
-encoded once more ("CafÃ©"). Nothing is repaired here: the caller refuses the document and keeps what it had.
+Spec 1.7 "Damage" and 2.4: bytes that are no text, control characters, and UTF-8 that somebody read as Windows-1252 or
+another encoding and encoded once more ("CafÃ©"). Nothing is repaired here: the caller refuses the document and keeps
+what it had.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def find_damage_in_page(text: str, replaced: int = 0, first_bad_offset: int = 0)
     """
     if replaced > MAX_REPLACEMENT_SHARE * len(text):
         return Damage("replacement_characters", first_bad_offset)
-    return find_damage(text) or find_double_decoding(text)
+    return find_damage(text) or find_double_decoding(text) or find_foreign_decoding(text)
 
 
 # A byte of a UTF-8 sequence as Windows-1252 shows it: 0x80-0xBF, the holes of the table passed through as C1.
@@ -95,3 +96,35 @@ def find_double_decoding(text: str) -> Damage | None:
         return None
     others = len(_NON_ASCII.findall(text))
     return Damage("double_decoded_utf8", first) if covered * 2 >= others else None
+
+
+_FOREIGN = ("cp1251", "koi8-r", "cp1256", "iso8859-7", "gb18030")
+_NON_ASCII_RUN = re.compile("[^\x00-\x7f\ufffd]+")
+_FOREIGN_CHARACTERS_PER_POINT = 100
+
+
+def find_foreign_decoding(text: str) -> Damage | None:
+    """Find UTF-8 that was decoded as an encoding of Cyrillic, Arabic, Greek or Chinese and encoded again.
+
+    Encoded back, all of it is UTF-8 but for what got lost on the way; real text of these scripts is hardly ever, since
+    its letters stand where UTF-8 has the beginnings of sequences. A sequence of two bytes is one point, a longer one
+    three. Damaged is a text with six points, one in 100 characters, and at most half as many bad places as sequences.
+    """
+    runs = _NON_ASCII_RUN.findall(text)
+    if not runs:
+        return None
+    for codec in _FOREIGN:
+        points = good = bad = 0
+        joined = " ".join(runs)
+        encoded = joined.encode(codec, "ignore")
+        if codec != "gb18030":
+            bad = len(joined) - len(encoded)
+        for character in encoded.decode("utf-8", "replace"):
+            if character == "\ufffd":
+                bad += 1
+            elif character > "\x7f":
+                good += 1
+                points += 1 if character < "\u0800" else 3
+        if points >= 6 and points * _FOREIGN_CHARACTERS_PER_POINT >= len(text) and bad * 2 <= good:
+            return Damage("double_decoded_utf8", text.index(runs[0]))
+    return None

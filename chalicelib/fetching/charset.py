@@ -2,8 +2,9 @@
 
 The order is byte order mark, Content-Type header, what the document says of itself, valid UTF-8; the labels are the
 web's (`gb2312` is GB18030, `iso-8859-1` is Windows-1252). Two departures, because nobody repairs a stored text: bytes
-that are valid UTF-8 beat a western label that a server sends by default, and where a browser would guess an encoding
-from its user's language we take the language of the page, or else leave the bytes undecoded, to be refused as damaged.
+that are valid UTF-8 beat a western label that a server sends by default, and any label if there are several; and where
+a browser would guess an encoding from its user's language we take the language of the page, or else leave the bytes
+undecoded, to be refused as damaged.
 """
 
 from __future__ import annotations
@@ -69,11 +70,15 @@ def decode(body: bytes, content_type: str | None, *, is_html: bool) -> Decoded:
 
 
 def _of_header(content_type: str | None) -> webencodings.Encoding | None:
-    """Of a repeated parameter the first value that names an encoding."""
-    for label in _HEADER_CHARSET.findall(content_type or ""):
-        if encoding := _lookup(label.strip("\"'")):
-            return encoding
-    return None
+    """Of a repeated parameter the first value that names an encoding; none if two headers contradict each other."""
+    said = [_charset_of(header) for header in (content_type or "").split(",")]
+    known = [encoding for encoding in said if encoding is not None]
+    return known[0] if known and all(encoding is known[0] for encoding in known) else None
+
+
+def _charset_of(header: str) -> webencodings.Encoding | None:
+    labels = (label.strip("\"'") for label in _HEADER_CHARSET.findall(header))
+    return next(filter(None, map(_lookup, labels)), None)
 
 
 def _of_xml_declaration(body: bytes) -> webencodings.Encoding | None:
@@ -125,7 +130,17 @@ def _known(name: str) -> webencodings.Encoding:
 def _is_misdeclared(declared: webencodings.Encoding, body: bytes) -> bool:
     if declared.name in ("utf-16le", "utf-16be"):
         return b"\0" not in body and _is_utf8(body)
-    return declared.name in _SERVER_DEFAULTS and _is_utf8(body)
+    if declared is _UTF8 or not _is_utf8(body):
+        return False
+    if declared.name in _SERVER_DEFAULTS or _weight_of_sequences(body) >= _SEVERAL:
+        return True
+    return not body.isascii() and _decode(body, declared, 0).replaced > 0
+
+
+def _weight_of_sequences(body: bytes) -> int:
+    """Say how little it can be chance that a body is UTF-8: GBK often has what looks like two bytes, hardly three."""
+    long = len(_LONG_SEQUENCE.findall(body))
+    return 3 * long + len(_SHORT_SEQUENCE.findall(body))
 
 
 def _is_utf8(body: bytes) -> bool:
@@ -136,6 +151,9 @@ def _is_utf8(body: bytes) -> bool:
     return True
 
 
+_SEVERAL = 6
+_SHORT_SEQUENCE = re.compile(rb"[\xc2-\xdf]")
+_LONG_SEQUENCE = re.compile(rb"[\xe0-\xf4]")
 _HIGH_RUN = re.compile(rb"[\x80-\xff]+")
 
 

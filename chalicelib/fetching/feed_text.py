@@ -54,7 +54,8 @@ class FeedText:
         self.language: str | None = None
         self.hidden_removed = 0
         self._keep_hidden = keep_hidden
-        self._depth = 0
+        self._path: list[str] = []  # the names of the open elements
+        self._entry_depth = 0
         self._entry: dict[str, str] | None = None
         self._field: _Field | None = None
 
@@ -64,19 +65,18 @@ class FeedText:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """See `XmlTarget`."""
-        self._depth += 1
         name = local_name(tag)
-        if self._depth == 1:
+        parent = self._path[-1] if self._path else ""
+        self._path.append(name)
+        if not parent:
             self.language = attributes.get("{http://www.w3.org/XML/1998/namespace}lang")
         if self._field is not None:
             self._markup(self._field).start(name.lower(), attributes)
         elif name in _ENTRIES:
-            self._entry = {}
-        elif name in (_OF_FEED if self._entry is None else _OF_ENTRY) and (
-            tag.startswith(_NAMESPACES) or not tag.startswith("{")
-        ):
+            self._entry, self._entry_depth = {}, len(self._path)
+        elif self._is_field(name, parent) and (tag.startswith(_NAMESPACES) or not tag.startswith("{")):
             kind = attributes.get("type", "text" if tag.startswith(_ATOM) else "")
-            self._field = _Field(name, kind, self._depth)
+            self._field = _Field(name, kind, len(self._path))
 
     def data(self, text: str) -> None:
         """See `XmlTarget`."""
@@ -85,19 +85,25 @@ class FeedText:
 
     def end(self, tag: str) -> None:
         """See `XmlTarget`."""
-        if self._field is not None and self._field.depth == self._depth:
+        if self._field is not None and self._field.depth == len(self._path):
             self._end_field(self._field)
         elif self._field is not None:
             self._markup(self._field).end(tag)
         elif local_name(tag) in _ENTRIES:
             self._end_entry()
-        self._depth -= 1
+        self._path.pop()
 
     def close(self) -> None:
         """See `XmlTarget`. What a broken feed leaves open counts as far as it goes."""
         if self._field is not None:
             self._end_field(self._field)
         self._end_entry()
+
+    def _is_field(self, name: str, parent: str) -> bool:
+        """A field is a child: the title of an image or of an entry's source is another thing's."""
+        if self._entry is None:
+            return name in _OF_FEED and parent.lower() in FEED_ROOTS
+        return name in _OF_ENTRY and len(self._path) == self._entry_depth + 1
 
     def _markup(self, open_field: _Field) -> HtmlText:
         """Where the elements inside a field go: a page of its own, which begins with the text before them."""

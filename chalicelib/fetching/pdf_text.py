@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -41,6 +42,8 @@ def read_pdf(body: bytes) -> PdfText:
     except subprocess.TimeoutExpired:
         raise ExtractionError("too_large", f"the PDF takes more than {MAX_SECONDS} s to read") from None
     except ValueError:  # it died
+        if child.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+            raise ExtractionError("too_large", f"the PDF takes more than {MAX_SECONDS} s to read") from None
         raise ExtractionError("damaged_text", "the PDF can't be read") from None
     if "status" in answer:
         raise ExtractionError(answer["status"], answer["detail"])
@@ -49,7 +52,7 @@ def read_pdf(body: bytes) -> PdfText:
 
 def _read(body: bytes) -> dict[str, Any]:
     from pypdf import PdfReader  # slow to import, and needed in the child alone
-    from pypdf.errors import PyPdfError
+    from pypdf.errors import LimitReachedError, PyPdfError
 
     try:
         reader = PdfReader(io.BytesIO(body), strict=False)
@@ -64,7 +67,7 @@ def _read(body: bytes) -> dict[str, Any]:
                 return {"status": "too_large", "detail": f"the PDF has more than {MAX_CHARACTERS} characters"}
         title = reader.metadata.title if reader.metadata else None
         return {"text": "\n".join(pages), "title": str(title) if title else None}
-    except (MemoryError, RecursionError):
+    except (MemoryError, RecursionError, LimitReachedError):
         return {"status": "too_large", "detail": "the PDF takes too much memory to read"}
     except PyPdfError:
         return {"status": "damaged_text", "detail": "the PDF can't be read"}

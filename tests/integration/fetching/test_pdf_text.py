@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import zlib
 
 import pytest
 from pypdf import PdfReader, PdfWriter
@@ -52,6 +53,15 @@ def test_pdf_under_a_password_is_refused() -> None:
     out = io.BytesIO()
     writer.write(out)
     assert status(out.getvalue()) == "unsupported_type"
+
+
+def test_pdf_that_unpacks_to_too_much_is_too_large() -> None:
+    packed = zlib.compress(b" " * 400_000_000, 9)
+    shown = b"<< /Length %d /Filter /FlateDecode >>\nstream\n" % len(packed)
+    body = minimal_pdf("text")
+    start = body.index(b"<< /Length")
+    bomb = body[:start] + shown + packed + body[body.index(b"endstream", start) :]
+    assert status(bomb) == "too_large"
 
 
 def test_what_is_no_pdf_is_damage() -> None:

@@ -77,3 +77,36 @@ def test_utf8_decoded_twice_is_damage(text: str) -> None:
 )
 def test_real_accents_and_lone_pairs_are_not_damage(text: str) -> None:
     assert find_damage_in_page(text) is None
+
+
+ORIGINALS = [
+    "Привет, это страница о ценах",
+    "价格表：每月十欧元，欢迎使用",
+    "مرحبا بكم في صفحة الأسعار",
+    "Καλώς ήρθατε στη σελίδα",
+]
+
+
+@pytest.mark.parametrize("codec", ["cp1251", "koi8-r", "cp1256", "iso8859-7", "gb18030"])
+@pytest.mark.parametrize("original", ORIGINALS)
+def test_utf8_read_as_another_encoding_is_damage(original: str, codec: str) -> None:
+    damaged = original.encode().decode(codec, "replace").replace("\xa0", " ")
+    assert find_damage_in_page(f"Seite 1: {damaged}") == Damage("double_decoded_utf8", 9)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *ORIGINALS,
+        "Рівне, Сіль, Рік, Сім, Річ, Сіно",
+        "联通联通联通联通联通联通",
+        "漢字かな交じり文、説明",
+        "한국어 문장입니다",
+        "„Größe“ – «café» © ® ° ± µ € № §",
+        "ΕΛΛΗΝΙΚΆ ΚΕΊΜΕΝΑ, Ώρα",
+        "فارسی: اگر چه کار پاک است",
+        "An article on encodings " * 40 + "РџСЂРёРІРµС‚",
+    ],
+)
+def test_text_of_other_scripts_is_no_damage(text: str) -> None:
+    assert find_damage_in_page(text) is None

@@ -167,3 +167,37 @@ def test_any_bytes_decode_to_characters(body: bytes, label: str, is_html: bool) 
     assert decoded.replaced <= decoded.text.count("\ufffd")
     assert (decoded.first_bad_offset is None) == (decoded.replaced == 0)
     assert decoded.first_bad_offset is None or 0 <= decoded.first_bad_offset < len(body)
+
+
+SAMPLES = {
+    "gb2312": "价格表：每月十欧元，欢迎使用",
+    "koi8-r": "Привет, это страница о ценах",
+    "iso-8859-7": "Καλώς ήρθατε στη σελίδα",
+    "windows-1256": "مرحبا بكم في صفحة الأسعار",
+    "windows-1255": "ברוכים הבאים לדף",
+    "big5": "價格表，歡迎使用",
+}
+
+
+@pytest.mark.parametrize("label", SAMPLES)
+@pytest.mark.parametrize("text", SAMPLES.values())
+def test_several_sequences_of_utf8_beat_any_label(label: str, text: str) -> None:
+    assert html(f"<p>{text}".encode(), f"text/html; charset={label}") == Decoded(f"<p>{text}", "utf-8")
+
+
+@pytest.mark.parametrize(("label", "text"), SAMPLES.items())
+def test_a_right_label_is_kept(label: str, text: str) -> None:
+    codec = label.replace("windows-", "cp")
+    assert html(text.encode(codec), f"text/html; charset={label}").text == text
+
+
+@pytest.mark.parametrize(("label", "body"), [("gbk", "脑脑".encode("gbk")), ("iso-8859-7", b"\xcf\xbf \xce\xb8")])
+def test_a_few_bytes_that_could_be_utf8_by_chance_are_read_as_labelled(label: str, body: bytes) -> None:
+    assert html(body, f"text/html; charset={label}").encoding != "utf-8"
+
+
+def test_headers_that_contradict_each_other_name_no_encoding() -> None:
+    both = "text/html; charset=koi8-r, text/html; charset=windows-1251"
+    assert html(b"<meta charset=windows-1251>" + "Цены".encode("cp1251"), both).text.endswith("Цены")
+    assert html("Цены".encode("koi8-r"), both.replace("windows-1251", "koi8-r")).text == "Цены"
+    assert html("Цены".encode("koi8-r"), "text/html; charset=koi8-r, text/html").text == "Цены"

@@ -26,6 +26,7 @@ def status(body: bytes, content_type: str | None) -> str:
     [
         (b"", "Text/HTML; charset=utf-8", "text/html"),
         (b"", "text/html, text/plain", "text/html"),
+        (b"", "text/html,text/html", "text/html"),
         (b"\xef\xbb\xbf\n<!doctype html>", None, "text/html"),
         (b"<p>x", "", "text/html"),
         (b"<?xml version='1.0'?>", None, "application/xml"),

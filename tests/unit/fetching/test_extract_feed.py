@@ -81,3 +81,22 @@ def test_declared_entities_are_neither_expanded_nor_fetched() -> None:
 
 def test_depth_costs_nothing() -> None:
     assert feed("<a>" * 100_000 + "deep" + "</a>" * 100_000, "application/xml").text == "deep"
+
+
+def test_the_title_of_a_source_or_an_image_is_not_that_of_the_entry_or_the_feed() -> None:
+    atom = (
+        "<feed xmlns='http://www.w3.org/2005/Atom'><author><title>no</title></author><title>Log</title><entry>"
+        "<source><title>Other</title><published>1999</published></source><title>Real</title><summary>s</summary></entry></feed>"
+    )
+    rss = (
+        "<rss><channel><image><title>Logo</title><description>no</description></image><title>News</title>"
+        "<textinput><title>no</title></textinput><item><title>a</title></item></channel></rss>"
+    )
+    rdf = (
+        '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/">'
+        "<image><title>Logo</title></image><channel><title>News</title></channel><item><title>a</title></item></rdf:RDF>"
+    )
+    assert [(feed(one).title, feed(one).text) for one in (atom, rss, rdf)] == [
+        ("Log", "Real\ns"), ("News", "a"), ("News", "a"),
+    ]  # fmt: skip
+    assert feed(rss).description is None
