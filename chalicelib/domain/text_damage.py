@@ -100,6 +100,7 @@ def find_double_decoding(text: str) -> Damage | None:
 
 _FOREIGN = ("cp1251", "koi8-r", "cp1256", "iso8859-7", "gb18030")
 _NON_ASCII_RUN = re.compile("[^\x00-\x7f\ufffd]+")
+_LONG_SEQUENCE = re.compile("[\u0800-\ufffc\U00010000-\U0010ffff]")
 _FOREIGN_CHARACTERS_PER_POINT = 100
 
 
@@ -113,18 +114,14 @@ def find_foreign_decoding(text: str) -> Damage | None:
     runs = _NON_ASCII_RUN.findall(text)
     if not runs:
         return None
+    joined = " ".join(runs)
     for codec in _FOREIGN:
-        points = good = bad = 0
-        joined = " ".join(runs)
         encoded = joined.encode(codec, "ignore")
-        if codec != "gb18030":
-            bad = len(joined) - len(encoded)
-        for character in encoded.decode("utf-8", "replace"):
-            if character == "\ufffd":
-                bad += 1
-            elif character > "\x7f":
-                good += 1
-                points += 1 if character < "\u0800" else 3
+        lost = len(joined) - len(encoded) if codec != "gb18030" else 0
+        read = encoded.decode("utf-8", "replace")
+        bad = lost + read.count("\ufffd")
+        good = len(_NON_ASCII.findall(read.replace("\ufffd", "")))
+        points = good + 2 * len(_LONG_SEQUENCE.findall(read))
         if points >= 6 and points * _FOREIGN_CHARACTERS_PER_POINT >= len(text) and bad * 2 <= good:
             return Damage("double_decoded_utf8", text.index(runs[0]))
     return None

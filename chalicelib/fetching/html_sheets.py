@@ -86,7 +86,7 @@ class StyleSheets:
         """Read a sheet. Rules for other media than screens are left out."""
         self._cascades.clear()
         css, self._budget = css[: self._budget], max(0, self._budget - len(css))
-        css = _STRING.sub("''", COMMENT.sub(" ", css))
+        css = _STRING.sub("''", COMMENT.sub(" ", css)).replace("<!--", " ").replace("-->", " ")
         css += "}" * (css.count("{") - css.count("}"))
         blocks: list[tuple[str, bool | None, list[str]]] = [("@", _holds(media), [])]  # prelude, is sure, declarations
         at = 0

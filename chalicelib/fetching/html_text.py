@@ -177,7 +177,9 @@ class HtmlText:
         self._aside = []
 
         def end_style() -> None:
-            self._hiding.sheets.add_sheet("".join(self._aside or ()), attributes.get("media", ""))
+            css = "".join(self._aside or ())
+            self._hiding.sheets.add_sheet(css, attributes.get("media", ""))
+            self._hiding.has_other_sheets |= "@import" in css.lower()
             self._aside = None
 
         return end_style
