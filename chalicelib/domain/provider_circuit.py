@@ -76,7 +76,8 @@ def failed(
 ) -> Circuit:
     """The circuit after a failure. ``retry_after`` is what the provider asked for, already clamped (RFC 9110, 10.2.3).
 
-    A wait that the provider asked for opens the circuit for so long; it is no offence, so the next pause is not longer.
+    A wait that the provider asked for opens the circuit for so long; it is no offence, so the next pause is not longer,
+    and what fails behind it is one failure more in the row, not a probe that failed.
     """
     if permit.epoch != circuit.epoch or circuit.stopped:
         return circuit
@@ -86,9 +87,10 @@ def failed(
         counted = replace(circuit, hard_failures=circuit.hard_failures + 1)
     if counted.hard_failures >= HARD_LIMIT:
         return replace(counted, epoch=circuit.epoch + 1, stopped=True, open_until=None, probe_until=None)
-    opens = counted.transient_failures >= TRANSIENT_LIMIT or circuit.open_until is not None
+    opens = counted.transient_failures >= TRANSIENT_LIMIT or (circuit.open_until is not None and circuit.pauses > 0)
     if not opens and not retry_after:
-        return counted
+        closes = circuit.open_until is not None
+        return replace(counted, epoch=circuit.epoch + int(closes), open_until=None, probe_until=None)
     pauses = counted.pauses + 1 if opens else counted.pauses
     wait = max(pause(pauses) if opens else timedelta(0), retry_after or timedelta(0))
     return replace(counted, epoch=circuit.epoch + 1, pauses=pauses, open_until=now + wait, probe_until=None)

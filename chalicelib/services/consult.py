@@ -6,11 +6,14 @@ what came of it in another.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
+
+import psycopg
 
 from chalicelib import metrics
 from chalicelib.domain.provider_circuit import Circuit, Permit, failed, succeeded
@@ -83,13 +86,18 @@ def consult(
         kept = cache.recall(tx, [one for one in may_go if permits[one.id].verdict == "go"], now) if cache else {}
     asked = [one for one in may_go if one.id not in kept]
     targets = [target for one in asked if (target := _target(outside, one, now)) is not None]
+    began = time.monotonic()
     came = {reply.target: reply for reply in ask_all(targets, question, post=post, now=now)}
+    answered_at = now + timedelta(seconds=round(time.monotonic() - began))  # from then on a pause counts, to the second
     outside.meter.emit(*metrics.refusals(reply.reason for reply in came.values()))
     if came:
-        with database.transaction(tenant_id) as tx:
-            _settle(tx, lane, permits, came, now)
-            if cache:
-                cache.keep(tx, [(one, came[one.id]) for one in asked if one.id in came], now)
+        try:
+            with database.transaction(tenant_id) as tx:
+                _settle(tx, lane, permits, came, answered_at)
+                if cache:
+                    cache.keep(tx, [(one, came[one.id]) for one in asked if one.id in came], answered_at)
+        except psycopg.errors.TransactionRollback as lost:  # the answer is there, and another request counts as well
+            logger.warning("what came of providers was not counted", error=type(lost).__name__)
     replies = kept | came
     return [_consulted(one, permits.get(one.id), replies.get(one.id)) for one in registrations]
 
@@ -135,6 +143,8 @@ def _settle(
     """Record what came, in one order of rows for everybody, so that two of these can't lock each other out."""
     for ident in sorted(replies):
         reply, permit = replies[ident], permits[ident]
+        if reply.failure is not None or reply.dropped:
+            registration.lock(tx, ident)
         if reply.failure is None and permit.verdict == "go":
             circuits.mend(tx, ident, lane, permit)
         else:

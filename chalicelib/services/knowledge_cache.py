@@ -6,6 +6,7 @@ has no right to this table.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import unicodedata
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from psycopg.types.json import Jsonb
+from pydantic import ValidationError
 
 from chalicelib.knowledge import contract, labels
 from chalicelib.knowledge.broker import Question, Reply
@@ -32,17 +34,22 @@ class KnowledgeCache:
         by_id = {one.id: one for one in registrations}
         keys = [self._key(one) for one in registrations]
         rows = tx.rows("knowledge_cache.recall", ids=list(by_id), keys=keys, now=now)
-        return {row["provider_id"]: self._reply(by_id[row["provider_id"]], row["results"]) for row in rows}
+        recalled: dict[UUID, Reply] = {}
+        for row in rows:
+            with contextlib.suppress(ValidationError):  # kept by rules that were laxer: as if it were not there
+                recalled[row["provider_id"]] = self._reply(by_id[row["provider_id"]], row["results"])
+        return recalled
 
     def keep(self, tx: Transaction, came: Sequence[tuple[Registration, Reply]], now: datetime) -> None:
         """Keep answers as they are after their labels were applied. A failure is no answer and is not kept."""
         settings = self._outside.settings
-        for one, reply in came:
+        for one, reply in sorted(came, key=lambda pair: pair[0].id):
             if reply.failure is None:
                 results = [judged.result.model_dump(by_alias=True) for judged in reply.judged if judged.kept]
                 tx.run(
                     "knowledge_cache.keep",
                     id=one.id,
+                    config_generation=one.config_generation,
                     key=self._key(one),
                     tenant_id=self._tenant_id,
                     results=Jsonb(results),

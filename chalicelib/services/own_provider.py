@@ -75,7 +75,9 @@ def _registration(outside: Outside, ident: UUID) -> Provider | None:
     if not (outside.settings.enable_kb and found["tenant_enabled"]):
         raise Refusal(503, "unavailable", "switched off")
     with outside.database.transaction(found["tenant_id"]) as tx:
-        return providers.get(tx, ident)
+        provider = providers.get(tx, ident)
+    # Who switches it off wants nobody to be answered any more, whatever they hold.
+    return None if provider is None or provider.status == "disabled" else provider
 
 
 def _keys(outside: Outside, provider: Provider, now: datetime) -> list[str]:

@@ -132,6 +132,8 @@ def update(
         _check_conversation(before.exposure_profile, wanted["send_conversation_id"])
         if tx.value("providers.name_taken", tenant_id=who.tenant_id, name=wanted["name"], id=ident):
             raise _name_taken()
+        if before.status == "auto_disabled" and changes.keys() & {"base_url", "capabilities", "allow_private_network"}:
+            wanted["status"] = changes.get("status", "active")  # an admin has acted
         begins_anew = any(wanted[name] != getattr(before, name) for name in _CONFIGURATION)
         after = write(tx, before, wanted, now, begins_anew=begins_anew)
         audit(tx, who, "provider.update", str(ident), _told(before), _told(after), now)
@@ -174,7 +176,8 @@ def _told(provider: Provider) -> dict[str, Any]:
 
 def _health(provider: Provider, rows: list[dict[str, Any]]) -> list[Health]:
     names = Health.__dataclass_fields__
-    return [Health(**{name: row[name] for name in names}) for row in rows if row["provider_id"] == provider.id]
+    failing = [row for row in rows if row["provider_id"] == provider.id and row["last_failure"] is not None]
+    return [Health(**{name: row[name] for name in names}) for row in failing]
 
 
 def _name_taken() -> Conflict:

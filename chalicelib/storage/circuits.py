@@ -20,7 +20,8 @@ _NAMES = tuple(Circuit.__dataclass_fields__)
 def admit_all(tx: Transaction, ids: Sequence[UUID], lane: Lane, now: datetime) -> dict[UUID, Permit]:
     """A permit for each provider. Of all that find a circuit half open, one is let through."""
     rows = {row["provider_id"]: row for row in tx.rows("circuits.load", ids=list(ids), lane=lane)}
-    return {ident: _admit(tx, ident, lane, _circuit(rows.get(ident)), now) for ident in ids}
+    # In one order of rows for everybody: a probe locks its circuit.
+    return {ident: _admit(tx, ident, lane, _circuit(rows.get(ident)), now) for ident in sorted(ids)}
 
 
 def mend(tx: Transaction, ident: UUID, lane: Lane, permit: Permit) -> None:

@@ -47,6 +47,11 @@ def warn(tx: Transaction, ident: UUID, count: int, now: datetime) -> None:
     tx.run("registration.warn", id=ident, count=count, now=now)
 
 
+def lock(tx: Transaction, ident: UUID) -> None:
+    """Whoever changes a registration and its circuit takes them in this order."""
+    tx.row("registration.lock", id=ident)
+
+
 def auto_disable(tx: Transaction, ident: UUID, now: datetime) -> None:
     """Stop asking it until an admin acts."""
     tx.run("registration.auto_disable", id=ident, now=now)

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from chalicelib.services import consumers, provider_secrets
+from chalicelib.knowledge.broker import Question
+from chalicelib.services import consumers, knowledge_search, provider_secrets
+from chalicelib.services.outside import Outside
 from tests.api import tables
 from tests.cases.provider_stage import log
 from tests.knowledge import READ_PUBLIC, Household, deployment, household
@@ -283,6 +290,64 @@ def test_nothing_secret_is_logged(house: Household) -> None:
     assert not [value for value in hidden if value in told]
 
 
+# --- what happens while somebody is asked
+
+
+def another(house: Household) -> Outside:
+    """The deployment's parts on a connection of their own, for a thread."""
+    return replace(house.deployment.build("larder_app"), fetch_policy=house.deployment.outside.fetch_policy)
+
+
+def meanwhile(house: Household, change: Callable[[], Any], after: float = 0.3) -> knowledge_search.Answer:
+    """The answer to a question while which the configuration changes."""
+    outside = another(house)
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(lambda: knowledge_search.search(outside, house.tenant.id, Question("kettle"), now()))
+        time.sleep(after)
+        change()
+        found = asked.result()
+    outside.database.close()
+    return found
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def test_what_failed_under_an_old_address_says_nothing_about_the_new_one(house: Household) -> None:
+    with serving(replace(status(404), pause=1.0), answer(result())) as (wrong, right):
+        provider = house.register(wrong)
+        for _ in range(3):
+            house.change(provider, base_url=wrong.url)
+            meanwhile(house, lambda: house.change(provider, base_url=right.url))
+        assert house.providers()[0]["status"] == "active"
+        assert house.ask().json["providers"][0]["status"] == "ok"
+
+
+def test_who_asks_and_who_changes_at_once_lock_nobody_out(house: Household) -> None:
+    with serving(answer(result("a", audience="internal")), status(500), status(503)) as providers:
+        registered = [house.register(one) for one in providers]
+        faults: list[BaseException] = []
+
+        def ask() -> None:
+            outside = another(house)
+            try:
+                for _ in range(25):
+                    knowledge_search.search(outside, house.tenant.id, Question("kettle"), now())
+            except Exception as fault:
+                faults.append(fault)
+            outside.database.close()
+
+        askers = [threading.Thread(target=ask) for _ in range(4)]
+        for asker in askers:
+            asker.start()
+        while any(asker.is_alive() for asker in askers):
+            for one in reversed(registered):
+                changed = house.change(one, capabilities=["locale"] if random.random() < 0.5 else [])
+                assert changed.status == 200, changed
+        assert faults == []
+
+
 # --- the cache
 
 
@@ -398,3 +463,21 @@ def test_what_is_kept_is_bounded_judged_again_and_swept(keeping: Household) -> N
         assert swept["answers"] >= 3
         with tables.superuser(keeping.deployment) as connection:
             assert connection.execute(count, (keeping.tenant.id,)).fetchone() == (0,)
+
+
+def test_a_provider_that_is_deleted_meanwhile_spoils_nobody_elses_answer(keeping: Household) -> None:
+    with serving(replace(status(500), pause=1.0), answer(result("there"))) as (slow, good):
+        gone = keeping.register(slow, name="slow")
+        keeping.register(good)
+        found = meanwhile(keeping, lambda: keeping.remove(gone))
+    assert [one["documentId"] for one in found.results] == ["there"]
+
+
+def test_an_answer_kept_by_laxer_rules_is_as_if_it_were_not_there(keeping: Household) -> None:
+    with serving(answer(result("there"))) as (one,):
+        keeping.register(one)
+        keeping.ask()
+        super_run(keeping, "update knowledge_cache set results = jsonb_set(results, '{0,title}', '\"\"')")
+        again = keeping.ask()
+    assert (again.status, [found["documentId"] for found in again.json["results"]]) == (200, ["there"])
+    assert len(one.asked) == 2

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,7 +70,12 @@ def rush(house: Household, now: datetime) -> list[list[str]]:
     return [line.split(",") for out, _ in told for line in out.splitlines() if line and not line.startswith("{")]
 
 
-def state(house: Household, provider: dict[str, object]) -> dict[str, object]:
+def is_for(seconds: int, until: datetime, since: datetime) -> bool:
+    """Whether a pause began when the answer was there, which on a busy machine is some seconds after the question."""
+    return timedelta(seconds=seconds) <= until - since < timedelta(seconds=seconds + 15)
+
+
+def state(house: Household, provider: dict[str, object]) -> dict[str, Any]:
     query = (
         "select epoch, transient_failures, hard_failures, pauses, open_until, stopped from knowledge_circuits "
         "where provider_id = %s and lane = 'main'"
@@ -91,8 +97,9 @@ def test_a_hundred_searches_by_two_processes_leave_each_circuit_in_one_state(hou
     assert asked[0] == len(found)
     assert state(house, ids[0]) == {}, "what never failed has no row"
 
-    counted = {"epoch": 1, "transient": 5, "hard": 0, "pauses": 1, "open_until": now + timedelta(seconds=30)}
-    assert state(house, ids[1]) == {**counted, "stopped": False}
+    failed = state(house, ids[1])
+    assert is_for(30, failed.pop("open_until"), now)
+    assert failed == {"epoch": 1, "transient": 5, "hard": 0, "pauses": 1, "stopped": False}
     assert {words[1] for words in found} == {"timeout", "circuit_open"}
     assert 5 <= asked[1] == sum(words[1] == "timeout" for words in found) <= 5 + PROCESSES * THREADS
 
@@ -110,11 +117,12 @@ def test_of_all_processes_one_request_probes(house: Household) -> None:
         one = house.register(failing)
         rush(house, now)
         asked = len(failing.asked)
-        rush(house, now + timedelta(seconds=30))
+        half_open = state(house, one)["open_until"]
+        rush(house, half_open)
         assert len(failing.asked) == asked + 1
-        assert state(house, one)["open_until"] == now + timedelta(seconds=90), "the pause doubled"
+        assert is_for(60, state(house, one)["open_until"], half_open), "the pause doubled"
         failing.behave = answer(result())
-        rush(house, now + timedelta(seconds=90))
+        rush(house, state(house, one)["open_until"])
         assert state(house, one)["open_until"] is None
         assert _is_fine(failing, house)
 

@@ -19,7 +19,7 @@ select * from knowledge_providers where tenant_id = %(tenant_id)s order by creat
 select * from knowledge_providers where id = %(id)s
 
 -- name: get_for_update
-select * from knowledge_providers where id = %(id)s for update
+select * from knowledge_providers where id = %(id)s for no key update
 
 -- name: name_taken
 select exists (select from knowledge_providers where tenant_id = %(tenant_id)s and name = %(name)s and id <> %(id)s)
@@ -35,7 +35,8 @@ update knowledge_providers
 update knowledge_providers
    set secret = %(secret)s, secret_key_id = %(secret_key_id)s, previous_secret = %(previous_secret)s,
        previous_secret_key_id = %(previous_secret_key_id)s, previous_secret_until = %(previous_secret_until)s,
-       secret_rotated_at = %(now)s, config_generation = config_generation + 1, updated_at = %(now)s
+       secret_rotated_at = %(now)s, config_generation = config_generation + 1, updated_at = %(now)s,
+       status = case when status = 'auto_disabled' then 'active' else status end  -- an admin has acted
  where id = %(id)s returning *
 
 -- name: delete
@@ -51,8 +52,14 @@ select * from knowledge_circuits where tenant_id = %(tenant_id)s
 
 -- name: forget
 -- What was counted and what was kept, under the configuration that no longer counts.
+-- The epoch goes on rising: what was sent before says nothing about what counts from now on.
 with kept as (delete from knowledge_cache where provider_id = %(id)s)
-delete from knowledge_circuits where provider_id = %(id)s
+insert into knowledge_circuits as c (provider_id, lane, tenant_id, epoch)
+select p.id, l.lane, p.tenant_id, 1
+  from knowledge_providers p, unnest(array['main', 'widget']) as l (lane) where p.id = %(id)s
+on conflict (provider_id, lane) do update
+   set epoch = c.epoch + 1, transient_failures = 0, hard_failures = 0, pauses = 0, open_until = null,
+       probe_until = null, stopped = false, last_failure = null, last_reason = null, last_failure_at = null
 
 -- name: own
 select * from find_own_registration_v1(%(id)s)

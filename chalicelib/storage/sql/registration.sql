@@ -6,6 +6,10 @@ select id, name, base_url, secret, secret_key_id, previous_secret, previous_secr
  where tenant_id = %(tenant_id)s and exposure_profile = 'customer_safe'
  order by created_at, id
 
+-- name: lock
+-- The registration before its circuit, in that order everywhere.
+select from knowledge_providers where id = %(id)s for no key update
+
 -- name: warn
 update knowledge_providers
    set label_warnings = label_warnings + %(count)s, last_label_warning_at = %(now)s

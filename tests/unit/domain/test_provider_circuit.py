@@ -175,3 +175,19 @@ def test_it_is_never_open_longer_than_its_longest_pause_or_what_was_asked_for(
 
 def test_the_pause_has_no_overflow() -> None:
     assert pause(10**6) == LONGEST_PAUSE
+
+
+def test_waits_that_were_asked_for_do_not_grow_and_are_no_probes_that_failed() -> None:
+    circuit = Circuit()
+    for number in range(1, 5):
+        circuit = fail(circuit, TRANSIENT, now=circuit.open_until or NOW, retry_after=5 * SECOND)
+        assert (circuit.transient_failures, circuit.pauses) == (number, 0)
+        assert circuit.open_until == NOW + number * 5 * SECOND
+
+
+def test_what_fails_behind_such_a_wait_is_one_failure_more_in_the_row() -> None:
+    circuit = fail(Circuit(), TRANSIENT, retry_after=5 * SECOND)
+    circuit = fail(circuit, TRANSIENT, now=NOW + 5 * SECOND)
+    assert (circuit.transient_failures, circuit.pauses, circuit.open_until) == (2, 0, None)
+    circuit = fail(circuit, TRANSIENT, TRANSIENT, TRANSIENT, now=NOW + 6 * SECOND)
+    assert (circuit.pauses, circuit.open_until) == (1, NOW + 6 * SECOND + FIRST_PAUSE)
