@@ -455,7 +455,8 @@ def _read_body(wire: _Wire, response: h11.Response, cap: int, types: re.Pattern[
     coding = ",".join(_values(response, "content-encoding")).lower()
     if coding not in ("", "identity", "gzip", "x-gzip", "deflate"):
         raise FetchError(Reason.ENCODING)
-    if types and not types.fullmatch(",".join(_values(response, "content-type")).partition(";")[0].strip().lower()):
+    kinds = {kind.partition(";")[0].strip() for kind in ",".join(_values(response, "content-type")).lower().split(",")}
+    if types and not (len(kinds) == 1 and types.fullmatch(kinds.pop())):
         raise FetchError(Reason.TYPE)
     if lengths and int(lengths[0]) > cap:
         raise FetchError(Reason.TOO_LARGE)

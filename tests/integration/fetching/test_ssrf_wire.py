@@ -648,3 +648,18 @@ def test_any_bytes_are_a_result_or_a_fetch_error(answer: bytes) -> None:
 @pytest.mark.parametrize("version", ["HTTP/2.0", "HTTP/3.1", "HTTP/0.9"])
 def test_another_major_version_is_not_spoken_on_this_wire(version: str) -> None:
     assert failure(f"{version} 200 OK\r\nContent-Type: text/html\r\n\r\nhi".encode()).reason == Reason.NOT_HTTP
+
+
+@pytest.mark.parametrize(
+    ("types", "is_read"),
+    [
+        (["text/html,text/html"], True),
+        (["text/html; charset=utf-8", "text/html; charset=latin-1"], True),
+        (["text/html, image/png"], False),
+        (["text/html", "application/json"], False),
+    ],
+)
+def test_content_types_count_if_they_say_the_same_kind(types: list[str], is_read: bool) -> None:
+    headers = "".join(f"Content-Type: {kind}\r\n" for kind in types)
+    with serving(f"HTTP/1.1 200 OK\r\n{headers}Content-Length: 2\r\n\r\nhi".encode()) as world:
+        assert reason_of(world) == (None if is_read else Reason.TYPE)
