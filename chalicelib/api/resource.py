@@ -207,7 +207,7 @@ def encoded(body: BaseModel) -> str:
 
     Raises AnswerTooLarge where Lambda would not carry it: it takes 6 MiB, in which this text is a string of JSON again.
     """
-    text = json.dumps(body.model_dump(mode="json"), ensure_ascii=False, separators=(",", ":"))
+    text = body.model_dump_json()
     if len(text) * 6 > MAX_ANSWER and len(json.dumps(text, ensure_ascii=False).encode()) > MAX_ANSWER:
         raise AnswerTooLarge(f"the answer has more than {MAX_ANSWER} bytes", limit=MAX_ANSWER)
     return text

@@ -106,20 +106,25 @@ def admit(
 
     With ``wanted`` the judging stops once so many are served: what ranked below them was never in question.
     """
-    entries: dict[str, list[Entry]] = {"allow": [], "block": []}
+    entries: dict[bool, list[Entry]] = {True: [], False: []}
     served: list[Served[RowT]] = []
     clerk = Clerk(outside.keys, reading.request, reading.mode, reading.trace_id, now)
     for row in rows:
         if wanted is not None and len(served) >= wanted:
             break
-        decision = evaluate(row.policy, reading.request, now)
-        entry = clerk.entry(decision, row.chunk_id, row.source_id, row.version, policy.digest(row.policy))
-        entries["allow" if decision.allowed else "block"].append(entry)
+        decision, digest = evaluate(row.policy, reading.request, now), policy.digest(row.policy)
+        chunk_id, source_id, version = str(row.chunk_id), str(row.source_id), row.version
+        form = clerk.form(decision)
+        record = form.record(chunk_id, source_id, version, digest)
+        entry = (chunk_id, source_id, version, decision.code, decision.reason, digest, record)
+        entries[decision.allowed].append(entry)
         shown = firewall_mode.surface(reading.mode, decision, always_enforce=reading.always_enforce)
         if shown.served:
-            served.append(Served(row, clerk.proof(decision, row.chunk_id, entry), shown.warning))
-    for kind, some in entries.items():
+            proof = clerk.proof(row.chunk_id, decision, digest, form.proof(chunk_id, digest))
+            served.append(Served(row, proof, shown.warning))
+    for allowed, some in entries.items():
         if some:
+            kind = "allow" if allowed else "block"
             evaluations.append(tx, reading.request, reading.mode, reading.trace_id, kind, some, now)
     return served
 

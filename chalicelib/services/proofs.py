@@ -1,4 +1,4 @@
-"""A decision in the two forms that are kept of it: an entry of the record, and the proof that a chunk carries."""
+"""The proof that a served chunk carries: that the firewall let it pass, when, by which policy, for whom (spec 2.3)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from chalicelib.domain.evaluation import Decision, Request
 from chalicelib.domain.evaluation_record import Form, Recorder
 from chalicelib.domain.policy import instant
 from chalicelib.keys import Keyring, Signer
-from chalicelib.storage.evaluations import Entry
 
 
 class Proof(NamedTuple):
-    """Shows later that the firewall let this chunk pass: an HMAC over the RFC 8785 form of the rest (spec 2.3)."""
+    """Shows later that the firewall let this chunk pass: an HMAC over the RFC 8785 form of the rest."""
 
     chunk_id: UUID
     decision: str
@@ -29,7 +28,7 @@ class Proof(NamedTuple):
 
 
 class Clerk:
-    """Writes out what one request got at one instant. Raises KeysUnusable once there is something to sign."""
+    """Writes out what one request got at one instant. Raises KeysUnusable once there is something to write."""
 
     def __init__(self, keys: Keyring, request: Request, mode: str, trace_id: str, now: datetime) -> None:
         self._keys, self._now = keys, now
@@ -43,22 +42,17 @@ class Clerk:
         }
         self._forms: dict[Decision, Form] = {}
 
-    def entry(self, decision: Decision, chunk_id: UUID, source_id: UUID, version: int | None, digest: str) -> Entry:
-        """What the record keeps of a decision."""
-        chunk, source = str(chunk_id), str(source_id)
-        record = self._form(decision).record(chunk, source, version, digest)
-        return Entry(chunk, source, version, decision.code, decision.reason, digest, record)
-
-    def proof(self, decision: Decision, chunk_id: UUID, entry: Entry) -> Proof:
-        """What the asker gets of it."""
-        mac = self._signer.mac(self._form(decision).proof(entry.chunk_id, entry.digest))
-        return Proof(chunk_id, decision.code, self._now, entry.digest, self._context, self._signer.key_id, mac)
-
-    def _form(self, decision: Decision) -> Form:
+    def form(self, decision: Decision) -> Form:
+        """The canonical forms of a decision: most hits of a request get the same."""
         form = self._forms.get(decision)
         if form is None:
             form = self._forms[decision] = self._recorder.form(decision.code, decision.reason)
         return form
+
+    def proof(self, chunk_id: UUID, decision: Decision, digest: str, message: bytes) -> Proof:
+        """What the asker gets of a decision, whose form for proofs is ``message``."""
+        mac = self._signer.mac(message)
+        return Proof(chunk_id, decision.code, self._now, digest, self._context, self._signer.key_id, mac)
 
     @cached_property
     def _recorder(self) -> Recorder:

@@ -5,23 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 from hashlib import sha256
-from typing import NamedTuple
 from uuid import UUID
 
 from chalicelib.domain.evaluation import Request
 from chalicelib.storage.connection import Transaction
 
-
-class Entry(NamedTuple):
-    """One decision. ``record`` is its canonical JSON, ``chunk_id`` and ``source_id`` are UUIDs as text."""
-
-    chunk_id: str
-    source_id: str
-    version: int | None
-    code: str
-    reason: str
-    digest: str
-    record: bytes
+Entry = tuple[str, str, int | None, str, str, str, bytes]
+"""One decision: chunk, source (UUIDs as text), version, code, reason, policy digest, and its canonical JSON."""
 
 
 def append(
