@@ -10,10 +10,14 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from infra import postgres
 from infra.account import Account
 from infra.deploy import Deployment
 from infra.postgres import Postgres
 from infra.process import Process, end_all_within
+
+DATA = "postgres"
+"""The folder of PostgreSQL's data, within the cloud's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +64,9 @@ class Cloud:
         """Stop every process and remove every file. Safe on a cloud that is half up, half down or gone."""
         if self.emulator is not None:
             self.emulator.stop()
-        if self.postgres is not None:
-            self.postgres.stop()
+        server = self.postgres or postgres.find(Path(self.folder) / DATA)  # one that nobody had written down yet
+        if server is not None:
+            server.stop()
         end_all_within(Path(self.folder))
         shutil.rmtree(self.folder, ignore_errors=True)
 

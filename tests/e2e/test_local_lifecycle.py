@@ -58,12 +58,13 @@ def test_up_twice_is_up_once_and_down_leaves_no_process_and_no_file(tmp_path: Pa
         headers = {"Authorization": f"Bearer {known['tenant']['api_token']}"}
         assert requests.get(f"{known['url']}/v1/kb/status", headers=headers, timeout=60).status_code == 200
 
-        assert "already up" in run("up", state).stdout
+        assert run("up", state).stdout.startswith(f"is up already: {known['url']}\n")
         assert load(state) == cloud
         assert known["url"] in run("status", state).stdout
         refused = run("up", state, "--set", "KB_RESPECT_ROBOTS=true")
-        assert refused.returncode == 1
-        assert "with other settings" in refused.stderr
+        assert (refused.returncode, refused.stdout) == (1, "")
+        told = f"is up already, at {known['url']}, with KB_MUTATIONS_PER_HOUR=1000: `make down` first\n"
+        assert refused.stderr == told
         assert len(working_in(cloud.folder)) > 2
     finally:
         down = run("down", state)
@@ -102,10 +103,20 @@ def test_a_second_cloud_runs_beside_the_first_and_ends_alone(tmp_path: Path) -> 
         assert tenant.get("/v1/kb/status").status_code == 200
 
 
-@pytest.mark.parametrize("after", ["postgres", "package", "emulator/log"])
-def test_an_interrupt_on_the_way_up_leaves_nothing(tmp_path: Path, after: str) -> None:
-    state = tmp_path / "state.json"
-    bringing = subprocess.Popen(
+def shared_memory(folder: str) -> set[Path]:
+    """The files below /dev/shm that programs at work in ``folder`` have open now."""
+    found: set[Path] = set()
+    for process in psutil.process_iter():
+        try:
+            if folder in " ".join([process.cwd(), *process.cmdline()]):
+                found |= {Path(one.path) for one in process.memory_maps() if one.path.startswith("/dev/shm/")}
+        except (psutil.Error, OSError):
+            continue
+    return found
+
+
+def begin_up(state: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
         [sys.executable, "-m", "infra.local", "up", "--state", str(state)],
         cwd=ROOT,
         stdout=subprocess.PIPE,
@@ -115,19 +126,54 @@ def test_an_interrupt_on_the_way_up_leaves_nothing(tmp_path: Path, after: str) -
         # A run in the background ignores Ctrl-C, and what it starts inherits that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
+
+
+@pytest.mark.parametrize(
+    ("after", "how"),
+    [
+        ("postgres/global", signal.SIGINT),
+        ("postgres/postmaster.pid", signal.SIGINT),
+        ("emulator/log", signal.SIGINT),
+        ("keys.json", signal.SIGINT),
+        ("layer.zip", signal.SIGTERM),
+    ],
+)
+def test_an_interrupt_on_the_way_up_leaves_nothing(tmp_path: Path, after: str, how: signal.Signals) -> None:
+    state = tmp_path / "state.json"
+    bringing = begin_up(state)
+    held: set[Path] = set()
     try:
         folder = Path(until(lambda: load(state), what="a state file").folder)
         until(lambda: (folder / after).exists() or bringing.poll() is not None, what=f"{after} to begin")
-        os.killpg(bringing.pid, signal.SIGINT)  # what Ctrl-C does: the whole foreground group hears it
+        os.killpg(bringing.pid, how)  # what Ctrl-C does: the whole foreground group hears it
+        while bringing.poll() is None:
+            held |= shared_memory(str(folder))
         output, _ = bringing.communicate(timeout=120)
     finally:
         bringing.kill()
         local.down(state, say=lambda _: None)
-    assert bringing.returncode == 130, output
-    assert "interrupted" in output
+    assert bringing.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[how], output
     assert working_in(str(folder)) == []
+    assert [file for file in held if file.exists()] == []
     assert not folder.exists()
     assert not state.exists()
+
+
+def test_a_server_that_a_killed_start_left_running_is_shut_down_and_not_killed(tmp_path: Path) -> None:
+    state = tmp_path / "state.json"
+    bringing = begin_up(state)
+    try:
+        folder = Path(until(lambda: load(state), what="a state file").folder)
+        until(lambda: (folder / "keys.json").exists(), what="the deployment")
+        bringing.kill()
+        held = shared_memory(str(folder))
+        assert held
+    finally:
+        bringing.kill()
+        bringing.communicate()
+        local.down(state, say=lambda _: None)
+    assert working_in(str(folder)) == []
+    assert [file for file in held if file.exists()] == []
 
 
 def test_a_tests_own_cloud_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
