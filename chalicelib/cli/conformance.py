@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -27,8 +28,16 @@ from chalicelib.cli.output import emit, json_option, table
     help="What it was registered for.",
 )
 @click.option("--query", default="password", show_default=True, help="A query that finds something.")
-@click.option("--budget", type=float, default=10.0, show_default=True, help="Seconds that an answer may take.")
-@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Also write a JUnit report there.")
+@click.option(
+    "--budget",
+    type=click.FloatRange(0, min_open=True),
+    default=10.0,
+    show_default=True,
+    help="Seconds that an answer may take.",
+)
+@click.option(
+    "--junit", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Also write a JUnit report there."
+)
 @json_option
 @click.pass_context
 def conformance(
@@ -41,12 +50,25 @@ def conformance(
     budget: float,
     junit: Path | None,
 ) -> None:
-    """Ask a provider what the contract allows and forbids. Exit status 0: it keeps the contract; 1: it does not."""
+    """Ask a provider what the contract allows and forbids. Exit status 0: it keeps the contract; 1: it does not.
+
+    A check that can't be judged is skipped, with the reason. Exit status 2: the call itself is wrong.
+    """
+    from chalicelib.knowledge import contract
     from chalicelib.knowledge.conformance import suite
+    from chalicelib.knowledge.conformance.address import base_url as checked
     from chalicelib.knowledge.conformance.subject import Subject
 
-    if not base_url.startswith(("http://", "https://")):
-        raise click.UsageError("BASE_URL must start with http:// or https://")
+    try:
+        checked(base_url)
+    except ValueError as error:
+        raise click.UsageError(f"BASE_URL {error}") from None
+    if not secret:
+        raise click.UsageError("--secret must not be empty")
+    if not 1 <= len(query) <= contract.MAX_QUERY:
+        raise click.UsageError(f"--query must have 1 to {contract.MAX_QUERY} characters")
+    if junit is not None and not (junit.parent.is_dir() and os.access(junit.parent, os.W_OK)):
+        raise click.UsageError(f"--junit: {junit.parent} is no folder that can be written to")
     subject = Subject(base_url, secret, previous_secret, profile, query, budget)
     findings = list(suite.run(subject))
     if junit is not None:

@@ -38,7 +38,39 @@ def test_it_exits_with_one_and_says_what_is_broken(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["conformance", "https://kb.example.com"], ["conformance", "x", "--secret", "s"]]
+    "url",
+    [
+        *("x", "kb.example.com", "ftp://kb.example.com", "http://", "https:///retrieve", "http://[::1", "http://::1"),
+        *("https://kb.example.com:99999", "https://kb.example.com:x", "https://kb.example.com:0", "https://a..b"),
+        *("https://ada:pass@kb.example.com", "https://kb.example.com/a?b=c", "https://kb.example.com/#a"),
+        *("https://kb.example.com/a b", "https://kb exam.ple", "https://kb.example.com/{registration}", "https://kb/ü"),
+    ],
+)
+def test_an_address_that_nobody_can_be_asked_at_is_a_wrong_call(url: str) -> None:
+    result = CliRunner().invoke(larder, ["conformance", url, "--secret", "s"])
+    assert result.exit_code == 2, result.output
+    assert "BASE_URL" in result.output
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--secret", ""], [], ["--query", ""], ["--query", "x" * 1_025], ["--budget", "0"]]
 )
 def test_a_wrong_call_is_told_from_a_broken_contract(arguments: list[str]) -> None:
-    assert CliRunner(env={"LARDER_PROVIDER_SECRET": ""}).invoke(larder, arguments).exit_code == 2
+    call = ["conformance", "http://127.0.0.1:9", *(["--secret", "s"] if len(arguments) == 2 else []), *arguments]
+    assert CliRunner(env={"LARDER_PROVIDER_SECRET": ""}).invoke(larder, call).exit_code == 2
+
+
+def test_a_report_that_can_not_be_written_is_told_before_anybody_is_asked(tmp_path: Path) -> None:
+    provider = Reference()
+    for place in (tmp_path / "missing" / "report.xml", tmp_path):
+        result = CliRunner().invoke(larder, ["conformance", provider.url, "--secret", SECRET, "--junit", str(place)])
+        assert result.exit_code == 2
+        assert "--junit" in result.output
+    provider.close()
+    assert provider.asked == []
+
+
+def test_nothing_is_called_passed_where_nobody_answers() -> None:
+    result = CliRunner().invoke(larder, ["conformance", "http://127.0.0.1:9", "--secret", SECRET])
+    assert result.exit_code == 1
+    assert "passed" not in result.output

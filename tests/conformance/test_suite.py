@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -17,13 +18,14 @@ import pytest
 from chalicelib.knowledge.conformance import suite
 from chalicelib.knowledge.conformance.checks import CHECKS
 from chalicelib.knowledge.conformance.subject import Subject
-from tests.conformance.reference import FLAWS, PREVIOUS, SECRET, Reference
+from tests.conformance.reference import FLAWS, PREVIOUS, SECRET, WAYS, Reference
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def examine(url: str, **more: object) -> dict[str, suite.Finding]:
-    subject = Subject(url, SECRET, PREVIOUS, "customer_safe", budget=1.0, **more)  # type: ignore[arg-type]
+def examine(url: str, **more: Any) -> dict[str, suite.Finding]:
+    known: dict[str, Any] = {"budget": 1.0, "nonces": 40, **more}
+    subject = Subject(url, SECRET, PREVIOUS, "customer_safe", **known)
     return {one.check: one for one in suite.run(subject)}
 
 
@@ -47,15 +49,49 @@ def test_a_flaw_fails_exactly_the_checks_that_are_about_it(flaw: str) -> None:
     assert not any(secret in one.why for one in found.values() for secret in (SECRET, PREVIOUS))
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_unusual_and_keeps_the_contract_fails_nothing(way: str) -> None:
+    provider = Reference(way)
+    found = examine(provider.url, sleep=provider.waited)
+    provider.close()
+    assert of_status(found, "failed") == set(), {one.check: one.why for one in found.values() if one.why}
+    undeclared = {"locale", "scoring"} if "capabilities" in way else set()
+    assert of_status(found, "skipped") == undeclared
+
+
+@pytest.mark.parametrize("retry_after", ["3600", "0"])
+def test_a_provider_that_has_no_requests_to_spare_is_neither_failed_nor_waited_for(retry_after: str) -> None:
+    provider = Reference("limits_the_rate")
+    provider.longest_wait = retry_after
+    waited: list[float] = []
+    found = examine(provider.url, sleep=waited.append)
+    provider.close()
+    skipped = of_status(found, "skipped")
+    assert {"minimum", "latency"} <= of_status(found, "passed")
+    assert "errors" in skipped
+    assert of_status(found, "failed") == set()
+    assert all("limits the rate" in found[name].why for name in skipped)
+    assert waited == ([] if retry_after == "3600" else [0.0] * 3)
+
+
+def test_a_provider_that_is_always_busy_has_shown_nothing() -> None:
+    provider = Reference("limits_the_rate")
+    provider.spare = 0
+    found = examine(provider.url, sleep=lambda _: None)
+    provider.close()
+    assert of_status(found, "skipped") == set(CHECKS)
+    assert not suite.passed(list(found.values()))
+
+
 def test_every_check_has_a_flaw_that_it_alone_or_with_few_others_tells() -> None:
     assert set().union(*FLAWS.values()) == set(CHECKS)
 
 
-def test_a_port_where_nobody_is_fails_and_does_not_crash() -> None:
+def test_nothing_passes_where_nobody_answers() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
     found = examine(url)
-    assert "minimum" in of_status(found, "failed")
+    assert of_status(found, "failed") == set(CHECKS)
     assert not suite.passed(list(found.values()))
 
 
@@ -63,7 +99,7 @@ def test_labels_are_not_judged_where_nothing_was_found() -> None:
     provider = Reference()
     found = examine(provider.url, query="unheard-of")
     provider.close()
-    assert of_status(found, "skipped") == {"text_only", "labels"}
+    assert of_status(found, "skipped") == {"text_only", "labels", "scoring"}
     assert suite.passed(list(found.values()))
 
 
@@ -90,7 +126,8 @@ def minimum() -> Iterator[str]:
 
 def test_the_example_provider_passes_and_has_sixty_lines_at_most(minimum: str) -> None:
     found = examine(minimum)
-    assert of_status(found, "passed") == set(CHECKS), [one.why for one in found.values() if one.why]
+    assert of_status(found, "failed") == set(), [one.why for one in found.values() if one.why]
+    assert of_status(found, "skipped") == {"locale", "scoring"}
     text = (ROOT / "examples" / "minimum_provider.py").read_text()
     assert len(text.splitlines()) <= 60
     assert "chalicelib" not in text

@@ -7,12 +7,20 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+from chalicelib.domain.retry import parse_retry_after
+from chalicelib.errors import LarderError
 from chalicelib.knowledge import contract, signing
 
 PATIENCE = 30.0  # seconds until no answer is an answer, too
+WAIT = 5.0  # seconds to wait after a 429 that does not say how long
+
+
+class Limited(LarderError):
+    """The provider limits the rate of requests (429) for longer than the suite waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +43,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A provider and what it is known by. ``query`` should find something, or labels can't be judged."""
+    """A provider and what it is known by. ``query`` should find something, or labels can't be judged.
+
+    ``nonces`` come between a nonce and its repetition. A provider may limit the rate: a request that it answers with
+    429 is sent anew after the time that it asks for, at most ``longest_wait`` seconds, and ``waits`` times.
+    """
 
     base_url: str
     secret: str = field(repr=False)
@@ -43,7 +55,11 @@ class Subject:
     profile: str = "agent_only"
     query: str = "password"
     budget: float = 10.0
+    nonces: int = 200
+    longest_wait: float = 60.0
+    waits: int = 3
     clock: Callable[[], float] = time.time
+    sleep: Callable[[float], None] = time.sleep
 
     def question(self, **changes: Any) -> bytes:
         """A question as the broker writes it; ``changes`` of None leave a field out."""
@@ -65,28 +81,41 @@ class Subject:
         """POST a question, right in every way but what is given.
 
         ``signature`` may write the signature header anew, ``headers`` replaces headers (None: left out).
+        Raises Limited.
         """
         content = self.question() if body is None else body
-        made: dict[str, str | None] = dict(
-            signing.headers(
-                self._keys() if keys is None else keys,
-                content if signed_body is None else signed_body,
-                timestamp=int(self.clock()) + skew,
-                nonce=nonce or signing.new_nonce(),
+
+        def once() -> Answer:
+            made: dict[str, str | None] = dict(
+                signing.headers(
+                    [self.secret] if keys is None else keys,
+                    content if signed_body is None else signed_body,
+                    timestamp=int(self.clock()) + skew,
+                    nonce=nonce or signing.new_nonce(),
+                )
             )
-        )
-        if signature is not None:
-            made[signing.SIGNATURE_HEADER] = signature(str(made[signing.SIGNATURE_HEADER]))
-        return self._send(
-            "POST", "/retrieve", content, {"Content-Type": contract.CONTENT_TYPE, **made, **(headers or {})}
-        )
+            if signature is not None:
+                made[signing.SIGNATURE_HEADER] = signature(str(made[signing.SIGNATURE_HEADER]))
+            named = {"Content-Type": contract.CONTENT_TYPE, **made, **(headers or {})}
+            return self._send("POST", "/retrieve", content, named)
+
+        return self._within_its_rate(once)
 
     def capabilities(self) -> Answer:
-        """GET what it declares."""
-        return self._send("GET", "/capabilities", b"", {})
+        """GET what it declares. Not signed, as a broker's is not. Raises Limited."""
+        return self._within_its_rate(lambda: self._send("GET", "/capabilities", b"", {}))
 
-    def _keys(self) -> list[str]:
-        return [self.secret]
+    def _within_its_rate(self, send: Callable[[], Answer]) -> Answer:
+        for _ in range(self.waits):
+            answer = send()
+            if answer.status != 429:
+                return answer
+            asked = parse_retry_after(answer.headers.get("retry-after"), now=datetime.fromtimestamp(self.clock(), UTC))
+            seconds = WAIT if asked is None else asked.total_seconds()
+            if seconds > self.longest_wait:
+                raise Limited(f"it limits the rate of requests, and asked to wait for {seconds:g} s")
+            self.sleep(seconds)
+        raise Limited(f"it limits the rate of requests, still after {self.waits} waits")
 
     def _send(self, method: str, path: str, body: bytes, headers: Mapping[str, str | None]) -> Answer:
         target = urlsplit(self.base_url.rstrip("/") + path)

@@ -9,8 +9,11 @@ from typing import Any, Literal
 from xml.etree import ElementTree
 
 from chalicelib.knowledge import contract
-from chalicelib.knowledge.conformance.checks import CHECKS, Broken, Unjudged
-from chalicelib.knowledge.conformance.subject import Subject
+from chalicelib.knowledge.conformance.checks import CHECKS
+from chalicelib.knowledge.conformance.rules import Broken, Check, Unjudged
+from chalicelib.knowledge.conformance.subject import Limited, Subject
+
+Status = Literal["passed", "failed", "skipped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,20 +22,31 @@ class Finding:
 
     check: str
     rule: str
-    status: Literal["passed", "failed", "skipped"]
+    status: Status
     why: str
     seconds: float
 
 
 def run(subject: Subject, names: Sequence[str] | None = None) -> Iterator[Finding]:
-    """Every check, or those named, one after the other. A check that meets what it did not expect has failed."""
+    """Every check, or those named, one after the other. A check that meets what it did not expect has failed.
+
+    Once the provider has no more requests to spare, what is left is skipped.
+    """
+    limited: Limited | None = None
     for name in CHECKS if names is None else names:
-        yield _finding(subject, name)
+        start = time.monotonic()
+        try:
+            status, why = _judged(subject, CHECKS[name]) if limited is None else ("skipped", str(limited))
+        except Limited as error:
+            limited, status, why = error, "skipped", str(error)
+        rule = (CHECKS[name].__doc__ or "").strip().split("\n")[0]
+        yield Finding(name, rule, status, why, time.monotonic() - start)
 
 
 def passed(findings: Sequence[Finding]) -> bool:
-    """Whether no check failed."""
-    return all(one.status != "failed" for one in findings)
+    """Whether no check failed. Where none could be judged, nothing was shown."""
+    statuses = {one.status for one in findings}
+    return "failed" not in statuses and "passed" in statuses
 
 
 def as_json(subject: Subject, findings: Sequence[Finding]) -> dict[str, Any]:
@@ -69,21 +83,19 @@ def as_junit(findings: Sequence[Finding]) -> str:
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
 
 
-def _finding(subject: Subject, name: str) -> Finding:
-    check = CHECKS[name]
-    start = time.monotonic()
-    status: Literal["passed", "failed", "skipped"] = "passed"
-    why = ""
+def _judged(subject: Subject, check: Check) -> tuple[Status, str]:
+    """What came of a check, and why. Raises Limited."""
     try:
         check(subject)
+    except Limited:
+        raise
     except Broken as broken:
-        status, why = "failed", str(broken)
+        return "failed", str(broken)
     except Unjudged as unjudged:
-        status, why = "skipped", str(unjudged)
+        return "skipped", str(unjudged)
     except Exception as error:  # such as a result that is no object where one was to be
-        status, why = "failed", f"the answer can't be made sense of ({type(error).__name__})"
-    rule = (check.__doc__ or "").strip().split("\n")[0]
-    return Finding(name, rule, status, why, time.monotonic() - start)
+        return "failed", f"the answer can't be made sense of ({type(error).__name__})"
+    return "passed", ""
 
 
 def _printable(text: str) -> str:
