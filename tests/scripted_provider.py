@@ -32,13 +32,17 @@ class Asked:
 
 @dataclass(frozen=True)
 class Says:
-    """One response. ``pause``: seconds before it begins. ``reset``: the connection is torn down instead."""
+    """One response. ``pause``: seconds before it begins, ``each_byte`` before each byte of its body.
+
+    ``reset``: the connection is torn down instead.
+    """
 
     status: int = 200
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=lambda: {"Content-Type": JSON})
     pause: float = 0.0
     reset: bool = False
+    each_byte: float = 0.0
 
 
 def result(ident: str = "d1", **more: Any) -> dict[str, Any]:
@@ -109,7 +113,13 @@ class ScriptedProvider:
                 for name, value in {"Content-Length": str(len(says.body)), **says.headers}.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(says.body)
+                if not says.each_byte:
+                    self.wfile.write(says.body)
+                    return
+                for number in range(len(says.body)):
+                    if provider._over.wait(says.each_byte):
+                        return
+                    self.wfile.write(says.body[number : number + 1])
 
             def log_message(self, format: str, *arguments: object) -> None:
                 pass

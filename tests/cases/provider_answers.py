@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from tests.cases import provider_words
-from tests.cases.provider_compare import Given, Mismatches, compare_answer, differs
+from tests.cases.provider_compare import Given, Mismatches, by_table, compare_answer, differs
 from tests.cases.provider_scene import Scene
+from tests.cases.ssrf_words import Unreadable
 from tests.scripted_provider import JSON, Says, answer, result
 
 
@@ -20,8 +23,10 @@ def one_answer(given: Given, expected: Given) -> Mismatches:
         request = dict(given.get("request") or {})
         request |= {name: given[name] for name in ("limit", "locale") if name in given}
         seen = scene.by_route(given.get("route"), **request)
+        asked = scene.asked()
         shown = seen if given.get("route") is None else scene.house.ask(**request)
-        yield from compare_answer(scene, says, seen, shown, expected)
+        sent = {name: partial(differs, name, seen=asked) for name in ("requests", "requests_sent", "connections")}
+        yield from compare_answer(scene, says, seen, shown, expected, **sent)
 
 
 def withheld(given: Given, expected: Given) -> Mismatches:
@@ -43,12 +48,22 @@ def inert(given: Given, expected: Given) -> Mismatches:
         yield from differs("requests", 1, len(scene.providers["p1"].asked))
         after = scene.house.providers()
         yield from differs("registrations", before, after)
-        yield from differs("expected", {"prompt_part", "tools_available"}, set(expected))
+        yield from by_table(
+            {
+                "prompt_part": lambda words: differs("part", "quoted source data", words),
+                "tools_available": lambda count: differs("tools", count, 0),
+                "results": lambda count: differs("results", count, len(seen.json["results"])),
+            },
+            expected,
+        )
 
 
 def bomb(given: Given, expected: Given) -> Mismatches:
     with Scene() as scene:
         says = provider_words.bomb(given["decoded_bytes"])
+        coding = (given.get("headers") or {}).get("Content-Encoding", "gzip")
+        if coding != "gzip":
+            raise Unreadable(coding)
         scene.add(says)
         yield from differs("packed", True, len(says.body) <= max(given["wire_bytes"], 4_000) * 2)
         seen = scene.house.ask()

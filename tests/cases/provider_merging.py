@@ -11,10 +11,13 @@ from tests.scripted_provider import answer, result
 
 def order(given: Given, expected: Given) -> Mismatches:
     """Rows of (provider, priority, score), each a provider with one result."""
+    declared = given.get("capabilities")
     with Scene() as scene:
         for name, priority, *score in given["results"]:
             scored = {"score": score[0]} if score and score[0] is not None else {}
             capabilities = ["scoring"] if scored else []
+            if declared is not None:
+                capabilities = declared.get(name, []) if isinstance(declared, dict) else list(declared)
             scene.add(answer(result(**scored)), name, priority=priority, capabilities=capabilities)
         seen = scene.house.ask(**({"limit": given["limit"]} if "limit" in given else {}))
         names = [one["providerName"] for one in seen.json["results"]]
@@ -53,7 +56,14 @@ def same_document(given: Given, expected: Given) -> Mismatches:
     with Scene() as scene:
         for name in given["providers"]:
             scene.add(answer(result(given["documentId"])), name)
-        yield from differs("results", expected["results"], len(scene.house.ask().json["results"]))
+        found = scene.house.ask().json["results"]
+        yield from by_table(
+            {
+                "results": lambda count: differs("results", count, len(found)),
+                "order": lambda names: differs("order", names, [one["providerName"] for one in found]),
+            },
+            expected,
+        )
 
 
 def language(given: Given, expected: Given) -> Mismatches:
@@ -69,10 +79,11 @@ def language(given: Given, expected: Given) -> Mismatches:
         )
         seen = scene.house.ask(**({"locale": asked} if asked else {})).json
         first = seen["results"][0]
-        wanted = expected.get("localeFallback")
+        fallback = expected.get("localeFallback")
+        wanted = fallback if isinstance(fallback, bool) else "true" in str(fallback)
         yield from by_table(
             {
-                "localeFallback": lambda _: differs("fallback", wanted is not False, first["localeFallback"]),
+                "localeFallback": lambda _: differs("fallback", wanted, first["localeFallback"]),
                 "returnedLocale": lambda value: differs("returnedLocale", value, seen["returnedLocale"]),
                 "locale": lambda value: differs("locale", value, first["locale"]),
             },

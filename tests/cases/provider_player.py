@@ -17,19 +17,28 @@ from typing import Any
 
 from tests.cases import provider_core, provider_verifier
 from tests.cases.provider_stage import stage
+from tests.cases.provider_watched import Watched
 from tests.cases.report import Case, Verdict, skipped
 from tests.cases.ssrf_words import Unreadable
 from tests.knowledge import serving_app
 
 
 def play(case: Case) -> Verdict:
-    """Judge one case. What its words ask for and nobody here understands is skipped, with the reason."""
-    given, expected = case["input"], case["expected"]
+    """Judge one case. What its words ask for and nobody here understands is skipped, with the reason.
+
+    So is a case of which anything was left unread: what was not done or not compared must not pass.
+    """
+    given, expected = Watched(case["input"]), Watched(case["expected"])
     try:
         with serving_app(stage()):
-            return _player(given)(given, expected)
+            verdict = _player(case["input"])(given, expected)
     except Unreadable as unread:
         return skipped(f"no meaning for the words {str(unread)!r}")
+    if given.unread:
+        return skipped(f"nothing was done with {given.unread}")
+    if expected.unread and verdict.status == "PASS":
+        return skipped(f"nothing was compared with {expected.unread}")
+    return verdict
 
 
 def _player(given: dict[str, Any]) -> Callable[[dict[str, Any], dict[str, Any]], Verdict]:

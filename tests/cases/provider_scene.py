@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from tests.cases.provider_clock import Clock, governing
 from tests.cases.provider_stage import rows, tenant
 from tests.knowledge import Household
 from tests.scripted_provider import Behaviour, Says, ScriptedProvider
@@ -13,6 +15,7 @@ from tests.tenants import Answer
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 CLASSES = {"contract_error": "contract", "config_error": "configuration", "timeout": "transient", "ok": None}
+"""The class of each word that an agent is told. A circuit that is open and a registration that is off are none."""
 
 
 @dataclass
@@ -22,11 +25,15 @@ class Scene:
     house: Household = field(default_factory=tenant)
     providers: dict[str, ScriptedProvider] = field(default_factory=dict)
     registered: dict[str, dict[str, Any]] = field(default_factory=dict)
+    clock: Clock = field(default_factory=Clock)
+    _stack: ExitStack = field(default_factory=ExitStack)
 
     def __enter__(self) -> Scene:
+        self._stack.enter_context(governing(self.clock))
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._stack.close()
         for one in self.providers.values():
             one.close()
 
@@ -70,6 +77,12 @@ class Scene:
         if "assistant" in word or "customer" in word:
             return self.house.ask(token=self.house.assistant, **more)
         return self.house.ask(**more)
+
+
+def words_of(answer: Answer) -> list[str]:
+    """How each provider did, in order of registration; nothing of that is told to customers."""
+    told = answer.json.get("providers") if isinstance(answer.json, dict) else None
+    return [str(one["status"]) for one in told or []]
 
 
 def status_of(answer: Answer, name: str = "p1") -> str:

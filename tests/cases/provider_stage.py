@@ -66,8 +66,17 @@ def publish(house: Household, text: str) -> None:
         connection.execute("update kb_sources set published = true where id = %s", (source["id"],))
 
 
-def give_secret(house: Household, provider: dict[str, Any], secret: str) -> None:
-    """Make a secret that a case knows the registration's, sealed as ever."""
+def give_secret(house: Household, provider: dict[str, Any], secret: str, previous: str | None = None) -> None:
+    """Make a secret that a case knows the registration's, sealed as ever; and one that is good beside it."""
+    if previous is not None:
+        house.act(provider, "rotate-secret")
+        former = seal(house.deployment.outside.keys, UUID(provider["id"]), previous)
+        with superuser(house.deployment) as connection:
+            connection.execute(
+                "update knowledge_providers set previous_secret = %s, previous_secret_key_id = %s, "
+                "previous_secret_until = '2100-01-01' where id = %s",
+                (former.ciphertext, former.key_id, provider["id"]),
+            )
     kept = seal(house.deployment.outside.keys, UUID(provider["id"]), secret)
     with superuser(house.deployment) as connection:
         connection.execute(

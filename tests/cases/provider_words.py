@@ -89,18 +89,43 @@ def _results(count: int) -> bytes:
     ).encode()
 
 
-def behaviour(words: str) -> Says:
-    """The answer of a provider in a word or two."""
+def behaviour(words: str, *, patient: bool = False) -> Says:
+    """The answer of a provider in a word or two. ``patient``: a provider that is silent stays silent in earnest."""
     lowered = words.lower()
-    if found := re.search(r"\b([2345]\d\d)\b", lowered):
-        return status(int(found[1]))
-    if re.search(r"time ?out|hang|slow", lowered):
+    if re.search(r"drip|trickl|byte (?:by byte|(?:a|per|every))|slow ?loris", lowered):
+        return Says(body=padded(1_000), each_byte=0.2)
+    if re.search(r"\btime[ _-]?outs?\b|\btimed out\b|\bhangs?\b|\bslow\b|silent|never answers|no answer", lowered):
+        return Says(pause=60.0) if patient else Says(reset=True)
+    if re.search(r"reset|connection (?:refused|closed|lost|error)|drops?\b|closes", lowered):
         return Says(reset=True)
-    if re.search(r"malformed|invalid|broken|garbage", lowered):
+    if re.search(r"redirect", lowered):
+        return Says(302, b"", {"Location": "https://kb2.example.com/retrieve"})
+    if (found := re.search(r"\b([2345]\d\d)\b", lowered)) and found[1] != "200":
+        wait = re.search(r"retry-after[ :=]*(\d+)", lowered)
+        return status(int(found[1]), **({"Retry_After": wait[1]} if wait else {}))
+    if re.search(r"\b(?:malformed|invalid|broken|garbage|not json|bad json)\b", lowered):
         return Says(body=b"{")
-    if found := re.search(r"(?:ok|success)(?:.*?(\d+) results?)?", lowered):
+    if re.search(r"\bunsupported|version 2\b", lowered):
+        return Says(body=b'{"contractVersion": 2, "results": []}')
+    if re.search(r"\bempty\b|\bno results\b", lowered):
+        return answer()
+    if found := re.search(
+        r"\b(?:ok|okay|success(?:es|ful)?|succeeds?|answers?|200|recovers?|healthy)\b(?:.*?(\d+) results?)?", lowered
+    ):
         return answer(*(result(f"d{number}") for number in range(int(found[1] or 1))))
     raise Unreadable(words)
+
+
+def class_of(words: str) -> str | None:
+    """The class of failure that an answer in words is (spec 3.4); None for a success."""
+    says = behaviour(words)
+    if says.each_byte or says.reset:
+        return "transient"
+    if says.status in (401, 403):
+        return "configuration"
+    if says.status == 429 or says.status >= 500:
+        return "transient"
+    return "contract" if says.status != 200 or b'"contractVersion": 1' not in says.body else None
 
 
 _SPECIAL: dict[str, Callable[[Any], bytes]] = {
