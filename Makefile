@@ -5,7 +5,7 @@
 #   make test            what CI runs
 
 .DEFAULT_GOAL := setup
-.PHONY: setup up down status demo test test-unit lint package deploy destroy clean
+.PHONY: setup up down status demo page-address test test-unit lint package deploy destroy clean
 
 # The first interpreter that can run Larder. Override: make PYTHON=python3.12
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
@@ -31,8 +31,13 @@ status: setup
 	@$(RUN) -m infra.local status
 
 # URL=https://... takes a page of yours through the same steps.
-demo: setup
-	@$(RUN) -m examples.demo $(if $(URL),--url $(URL))
+demo: page-address setup
+	@$(RUN) -m examples.demo $(if $(URL),--url '$(URL)')
+
+# Whoever mistyped it need not wait for the set-up to hear so.
+page-address:
+	@case '$(URL)' in ''|http://?*|https://?*) ;; *) \
+	  echo "URL='$(URL)' is no page: an address starts with http:// or https://" >&2; exit 2;; esac
 
 lint: setup
 	$(RUN) -m ruff check .

@@ -13,6 +13,7 @@ import signal
 import sys
 
 from chalicelib.client import ClientError
+from chalicelib.domain.source_url import canonicalise
 from examples import changes, night, refusals
 from examples.playing import Play
 from examples.stage import set_stage
@@ -52,13 +53,23 @@ def perform(telling: Telling, own_url: str | None) -> bool:
     return telling.false == 0
 
 
+def page_address(text: str) -> str:
+    """The address of a page. Raises argparse.ArgumentTypeError."""
+    try:
+        return canonicalise(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from error
+
+
 def main(arguments: list[str] | None = None) -> int:
     """The command line; returns the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m examples.demo", description="The whole refresh cycle, for real, on this machine."
     )
     parser.add_argument(
-        "--url", help="a page of your own to take through the same steps; whether it can be fetched is told, not judged"
+        "--url",
+        type=page_address,
+        help="a page of your own to take through the same steps; whether it can be fetched is told, not judged",
     )
     chosen = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, _terminated)

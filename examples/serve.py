@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import sys
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
@@ -122,10 +123,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         edition = self.path.removeprefix("/edition/")
+        self.close_connection = True  # a body, if there is one, is not read
+        headers = {"Content-Type": "text/plain; charset=utf-8", "Connection": "close"}
         if edition in PUBLISHED:
             self.site.edition = edition
-        self.close_connection = True  # a body, if there is one, is not read
-        self._answer(200 if edition in PUBLISHED else 404, {"Content-Type": "text/plain", "Connection": "close"})
+            self._answer(200, headers, f"This is edition {edition} now.\n".encode())
+        else:
+            known = " and ".join(f"/edition/{name}" for name in PUBLISHED)
+            self._answer(404, headers, f"Refused: nothing is taken but {known}.\n".encode())
 
     def _send(self, page: Page) -> None:
         headers = {
@@ -163,18 +168,27 @@ class _Handler(BaseHTTPRequestHandler):
         """Whoever wants to know reads ``requests``."""
 
 
-def main() -> None:
-    """Serve until Ctrl-C."""
+def main() -> int:
+    """Serve until Ctrl-C; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m examples.serve", description="A small site in two editions.")
-    parser.add_argument("--edition", choices=tuple(PUBLISHED), default="one")
-    parser.add_argument("--port", type=int, default=8080)
+    parser.add_argument(
+        "--edition", choices=tuple(PUBLISHED), default="one", help="the one to begin with (%(default)s)"
+    )
+    parser.add_argument("--port", type=int, default=8080, help="the port of 127.0.0.1 (%(default)s)")
     chosen = parser.parse_args()
-    with ExampleSite(chosen.edition, port=chosen.port) as site, suppress(KeyboardInterrupt):
+    try:
+        site = ExampleSite(chosen.edition, port=chosen.port)
+    except OSError as error:
+        print(f"can't listen on port {chosen.port} of 127.0.0.1: {error.strerror}", file=sys.stderr)
+        print("an example site may run already; another one can have --port 8443", file=sys.stderr)
+        return 1
+    with site, suppress(KeyboardInterrupt):
         print(f"edition {site.edition}, until Ctrl-C; another one: curl -X POST {site.url}/edition/two", flush=True)
         for path in read_pages(site.edition):
             print(f"  {site.url}{path}", flush=True)
         threading.Event().wait()
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

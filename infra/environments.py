@@ -47,7 +47,8 @@ class Environment:
         self._stamp.unlink(missing_ok=True)
         if self._python_version() != _version():
             subprocess.run([sys.executable, "-m", "venv", "--clear", self.folder], check=True)
-        pip = [str(self.python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-compile"]
+        # Twice quiet: errors alone. A pip that is set up for several indexes may warn of each package in each of them.
+        pip = [str(self.python), "-m", "pip", "--disable-pip-version-check", "install", "-qq", "--no-compile"]
         subprocess.run([*pip, *self.install], cwd=ROOT, check=True)
         self._stamp.write_text(self.wanted())
 

@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 import requests
 
 from examples.serve import ExampleSite, read_pages
 
+ROOT = Path(__file__).resolve().parents[3]
 PAGES = ("/changelog.html", "/handbook.html", "/prices.html")
 
 
@@ -57,9 +62,24 @@ def test_redirects_unknown_pages_and_the_switch_of_editions() -> None:
         assert (moved.status_code, moved.headers["Location"]) == (302, "http://192.0.2.1/")
         assert session.get(f"{site.url}/../../serve.py").status_code == 404
         assert session.head(f"{site.url}/prices.html").headers["Content-Length"] != "0"
-        assert session.post(f"{site.url}/edition/three").status_code == 404
-        assert session.post(f"{site.url}/edition/two", data=b"ignored").status_code == 200
+        assert session.post(f"{site.url}/edition/two", data=b"ignored").text == "This is edition two now.\n"
         assert site.edition == "two"
+
+
+@pytest.mark.parametrize("path", ["/edition/three", "/edition/", "/prices.html"])
+def test_an_edition_that_there_is_not_is_refused_with_those_that_there_are(path: str) -> None:
+    with ExampleSite() as site:
+        refused = requests.post(f"{site.url}{path}")
+        assert (refused.status_code, site.edition) == (404, "one")
+    assert refused.text == "Refused: nothing is taken but /edition/one and /edition/two.\n"
+
+
+def test_a_second_site_on_one_port_says_so_in_two_lines() -> None:
+    with ExampleSite() as site:
+        command = [sys.executable, "-m", "examples.serve", "--port", str(site.port)]
+        run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert (run.returncode, run.stdout, len(run.stderr.splitlines())) == (1, "", 2)
+    assert run.stderr.startswith(f"can't listen on port {site.port} of 127.0.0.1: ")
 
 
 def test_the_port_is_free_again_afterwards() -> None:
