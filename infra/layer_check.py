@@ -24,6 +24,9 @@ sys.path.append(image)
 import app, chalicelib
 for module in pkgutil.walk_packages(chalicelib.__path__, "chalicelib."):
     importlib.import_module(module.name)
+from chalicelib.errors import NotFound
+from chalicelib.ui.render import render  # loads its library with the first page
+assert "<h1>Not found</h1>" in render("problem.html", root="", session=None, problem=NotFound())
 from chalicelib.embedding.model import LocalModel
 (vector,) = LocalModel(model).embed(["a jar of plums"])
 assert len(vector) == 384, len(vector)
