@@ -61,7 +61,7 @@ def _damage(outside: Outside, who: Principal, now: datetime) -> Finding:
 def _quarantine(outside: Outside, who: Principal, now: datetime) -> Finding:
     with outside.database.transaction(who.tenant_id) as tx:
         held = {row["gate"]: row["held"] for row in tx.rows("memory.quarantine_counts", tenant_id=who.tenant_id)}
-    return Finding("ok", f"{sum(held.values())} texts wait in quarantine.", {"held": held})
+    return Finding("ok", f"Texts that wait in quarantine: {sum(held.values())}.", {"held": held})
 
 
 def _caches(outside: Outside, who: Principal, now: datetime) -> Finding:

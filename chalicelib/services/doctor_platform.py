@@ -92,7 +92,7 @@ def queue_of(state: Mapping[str, Any]) -> Finding:
         return Finding("warning", "No tick has looked at the queue yet.", facts)
     if state["queue_depth"] is None:
         return Finding("failing", "The last tick could not reach the queue.", facts)
-    return Finding("ok", f"{state['queue_depth']} messages were in the queue at the last tick.", facts)
+    return Finding("ok", f"Messages in the queue at the last tick: {state['queue_depth']}.", facts)
 
 
 def _dead_letters(outside: Outside, who: Principal, now: datetime) -> Finding:
@@ -100,7 +100,7 @@ def _dead_letters(outside: Outside, who: Principal, now: datetime) -> Finding:
     if dead is None:
         return Finding("warning", "How many dead letters there are is not known.", {"depth": None})
     if dead:
-        return Finding("warning", f"{dead} messages failed for good and wait among the dead letters.", {"depth": dead})
+        return Finding("warning", f"Messages that failed for good and are dead letters: {dead}.", {"depth": dead})
     return Finding("ok", "There are no dead letters.", {"depth": 0})
 
 
