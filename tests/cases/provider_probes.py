@@ -83,7 +83,8 @@ def _open_circuit(scene: Scene) -> None:
     with superuser(stage()) as connection:
         connection.execute(
             "insert into knowledge_circuits (provider_id, lane, tenant_id, epoch, transient_failures, pauses, "
-            "open_until) values (%s, 'main', %s, %s, %s, %s, %s)",
+            "open_until, last_failure, last_reason, last_failure_at) "
+            "values (%s, 'main', %s, %s, %s, %s, %s, 'transient', 'http_500', %s)",
             (
                 scene.registered["p1"]["id"],
                 scene.house.tenant.id,
@@ -91,5 +92,6 @@ def _open_circuit(scene: Scene) -> None:
                 circuit.transient_failures,
                 circuit.pauses,
                 circuit.open_until,
+                NOW,
             ),
         )
