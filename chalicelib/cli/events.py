@@ -40,7 +40,7 @@ def list_(connection: Connection, state: str | None, source: str | None, limit: 
         )
         for one in found
     ]
-    headings = ("ID", "KIND", "STATE", "WHEN", "NOT BEFORE", "ATTEMPTS", "OUTCOME", "WHY", "SOURCE")
+    headings = ("ID", "KIND", "STATE", "WHEN", "NOT BEFORE", "FAILURES", "OUTCOME", "WHY", "SOURCE")
     emit(found, table(headings, rows, empty="no events"))
 
 

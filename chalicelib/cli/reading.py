@@ -146,4 +146,4 @@ def _hit(number: int, hit: answers.Hit, shown: Callable[[str], str]) -> str:
     warning = f", {hit['policy_warning']}" if hit["policy_warning"] else ""
     version = f"version {hit['version']}, fetched {instant(hit['fetched_at'])}"
     where = f"{hit['source_name']}, score {hit['score']:.3f}, {version}{stale}{warning}"
-    return f"{number}. {where}\n   {hit['source_uri']}\n\n{shown(hit['text'])}"
+    return f"{number}. {where}\n   {hit['source_uri']}\n   chunk {hit['chunk_id']}\n\n{shown(hit['text'])}"

@@ -71,7 +71,8 @@ def test_diff_is_the_last_change_or_the_one_that_is_asked_for(cli: Cli, prices: 
 def test_search_finds_the_line_and_names_its_source(cli: Cli, site: ExampleSite, prices: list[dict[str, Any]]) -> None:
     found = cli("search", "heather honey").stdout
     assert re.match(r"1\. prices, score 0\.\d\d\d, version 2, fetched ", found)
-    assert f"{site.url}/prices.html" in found
+    [hit] = cli.json("search", "heather honey")["hits"]
+    assert found.splitlines()[1:3] == [f"   {site.url}/prices.html", f"   chunk {hit['chunk_id']}"]
     assert "9.80" in found
     first = found.split("\n\n")[1]
     assert 1 <= len(first.splitlines()) <= 3
