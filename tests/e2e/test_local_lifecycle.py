@@ -58,12 +58,12 @@ def test_up_twice_is_up_once_and_down_leaves_no_process_and_no_file(tmp_path: Pa
         headers = {"Authorization": f"Bearer {known['tenant']['api_token']}"}
         assert requests.get(f"{known['url']}/v1/kb/status", headers=headers, timeout=60).status_code == 200
 
-        assert run("up", state).stdout.startswith(f"is up already: {known['url']}\n")
+        assert run("up", state).stdout.startswith(f"Larder is up already: {known['url']}\n")
         assert load(state) == cloud
         assert known["url"] in run("status", state).stdout
         refused = run("up", state, "--set", "KB_RESPECT_ROBOTS=true")
         assert (refused.returncode, refused.stdout) == (1, "")
-        told = f"is up already, at {known['url']}, with KB_MUTATIONS_PER_HOUR=1000: `make down` first\n"
+        told = f"Larder is up already, at {known['url']}, with KB_MUTATIONS_PER_HOUR=1000: `make down` first\n"
         assert refused.stderr == told
         assert len(working_in(cloud.folder)) > 2
     finally:
