@@ -6,15 +6,39 @@ import re
 from collections.abc import Iterable
 
 MAX_TAG = 100  # characters: RFC 5646 asks for room for 35, and private use may add to them
-TAG_PATTERN = "^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$"
-"""The form of a tag, as JSON Schema writes it."""
+_IRREGULAR = (
+    *("en-GB-oed", "i-ami", "i-bnn", "i-default", "i-enochian", "i-hak", "i-klingon", "i-lux", "i-mingo", "i-navajo"),
+    *("i-pwn", "i-tao", "i-tay", "i-tsu", "sgn-BE-FR", "sgn-BE-NL", "sgn-CH-DE"),
+)
+_PRIVATE = "[Xx](-[A-Za-z0-9]{1,8})+"
+
+
+def _in_any_case(tag: str) -> str:
+    return "".join(f"[{letter.upper()}{letter.lower()}]" if letter.isalpha() else letter for letter in tag)
+
+
+TAG_PATTERN = "^({})$".format(
+    "|".join(
+        [
+            "([A-Za-z]{2,3}(-[A-Za-z]{3}){0,3}|[A-Za-z]{4,8})"  # language
+            "(-[A-Za-z]{4})?"  # script
+            "(-([A-Za-z]{2}|[0-9]{3}))?"  # region
+            "(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*"  # variants
+            "(-[0-9A-WYZa-wyz](-[A-Za-z0-9]{2,8})+)*"  # extensions
+            f"(-{_PRIVATE})?",
+            _PRIVATE,
+            *map(_in_any_case, _IRREGULAR),
+        ]
+    )
+)
+"""A well-formed tag (RFC 5646, 2.1 and 2.2.9), as JSON Schema writes it."""
 
 # Primary languages that ISO 639 has renamed; both spellings are in use (IANA registry, "Preferred-Value").
 _RENAMED = {"iw": "he", "in": "id", "ji": "yi", "jw": "jv", "mo": "ro"}
 
 
 def is_tag(text: str) -> bool:
-    """Whether ``text`` has the form of a language tag. Whether its subtags are registered is not looked up."""
+    """Whether ``text`` is a well-formed language tag. Whether its subtags are registered is not looked up."""
     return len(text) <= MAX_TAG and "\n" not in text and re.search(TAG_PATTERN, text) is not None
 
 

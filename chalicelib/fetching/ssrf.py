@@ -125,7 +125,7 @@ class FetchResult:
 
 @dataclass(frozen=True, slots=True)
 class PostResult:
-    """Any answer, whatever its status; the body of a redirect is not read."""
+    """Any answer, whatever its status; the body of a 200 alone is read."""
 
     status: int
     headers: Mapping[str, str]
@@ -586,11 +586,12 @@ def post(
 ) -> PostResult:
     """POST to a provider under the same guard (spec 3.4). Every status is an answer; no redirect is followed.
 
+    A status other than 200 is all that its answer says beside its headers, so no body is waited for.
+
     ``headers`` can't replace Host, User-Agent, Connection or Content-Length. Raises FetchError, nothing else.
     """
     session = _Session(policy, timeout_seconds, resolver, connector, tls)
     fields = {name.lower(): value for name, value in headers.items()} | {"content-length": str(len(body))}
     with session.exchange(check_url(url, policy), "POST", fields, body) as (wire, response):
-        redirect = 300 <= response.status_code < 400
-        answer = b"" if redirect else _read_body(wire, response, max_body_bytes)
+        answer = _read_body(wire, response, max_body_bytes) if response.status_code == 200 else b""
         return PostResult(response.status_code, _kept_headers(response), answer, session.elapsed())

@@ -33,6 +33,7 @@ VERSION = 1
 MAX_RESPONSE_BYTES = 1_048_576  # decoded
 MAX_REQUEST_BYTES = 65_536  # 1 024 characters of the widest kind fit in it several times
 DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY = 10, 50, 1_024
+DAY_MINUTES = 1_440
 CONTENT_TYPE = "application/json; charset=utf-8"
 CAPABILITIES = ("locale", "localeFallback", "scoring")
 ERROR_CODES = (
@@ -40,7 +41,9 @@ ERROR_CODES = (
     *("invalid_request", "rate_limited", "unavailable"),
 )
 
-_RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+_RFC3339 = re.compile(
+    r"(\d{4}-\d\d-\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))", re.ASCII
+)
 _CONTENT_TYPE = re.compile(r'application/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?;?', re.ASCII | re.IGNORECASE)
 
 
@@ -55,9 +58,15 @@ def _tag(text: str) -> str:
 
 
 def _instant(text: str) -> str:
-    if not _RFC3339.fullmatch(text):
+    """RFC 3339, 5.6 and 5.7: a minute of UTC's midnight may have a sixty-first second."""
+    match = _RFC3339.fullmatch(text)
+    if match is None:
         raise ValueError("must be an RFC 3339 instant")
-    datetime.fromisoformat(text.upper()[:19])
+    date, hour, minute, second, sign, *offset = match.groups()
+    if second == "60":
+        east = int(f"{sign or '+'}1") * (int(offset[0] or 0) * 60 + int(offset[1] or 0))
+        second = "59" if (int(hour) * 60 + int(minute) - east) % DAY_MINUTES == DAY_MINUTES - 1 else "60"
+    datetime.fromisoformat(f"{date}T{hour}:{minute}:{second}")
     return text
 
 

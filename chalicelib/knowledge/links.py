@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from chalicelib.fetching.errors import FetchError
-from chalicelib.fetching.ssrf import FetchPolicy, check_url, parse_url
+from chalicelib.fetching.ssrf import MAX_URL, FetchPolicy, check_url, parse_url
+
+_NO_PATH = re.compile(r"(https://[^/?#\\]*)([?#].*)", re.IGNORECASE)
 
 
 def public_link(url: str | None) -> str | None:
@@ -11,8 +15,17 @@ def public_link(url: str | None) -> str | None:
     if url is None:
         return None
     try:
-        any_port = frozenset({parse_url(url).port})
-        check_url(url, FetchPolicy(https_only=True, allowed_ports=any_port))
+        judged = _with_path(url)
+        any_port = frozenset({parse_url(judged).port})
+        check_url(judged, FetchPolicy(https_only=True, allowed_ports=any_port))
     except FetchError:
         return None
     return url
+
+
+def _with_path(url: str) -> str:
+    """The same address with its path spelled out: the guard is wary of an ``@`` that no ``/`` keeps from the host.
+
+    Browsers, which alone follow these links, end the authority at ``?`` and ``#`` (RFC 3986, 3.2).
+    """
+    return _NO_PATH.sub(r"\1/\2", url)[:MAX_URL] if _NO_PATH.fullmatch(url) else url

@@ -5,13 +5,53 @@ import pytest
 from chalicelib.domain.locale_match import is_fallback, is_tag, primary_language, shared_locale
 
 
-@pytest.mark.parametrize("tag", ["de", "de-DE", "zh-Hant-TW", "x-private", "i-klingon", "sl-rozaj-biske-1994", "DE-de"])
+@pytest.mark.parametrize(
+    "tag",
+    [
+        "de",
+        "de-DE",
+        "zh-Hant-TW",
+        "x-private",
+        "i-klingon",
+        "sl-rozaj-biske-1994",
+        "DE-de",
+        "es-419",
+        "zh-min-nan",
+        "art-lojban",
+        "zh-cmn-Hans-CN",
+        "de-CH-1901",
+        "en-GB-oed",
+        "SGN-be-fr",
+        "en-u-ca-buddhist-x-a-b",
+        "en-a-bbb-b-ccc",
+        "de-x-y",
+        "Qaaa",
+        "abcdefgh",
+    ],
+)
 def test_a_language_tag_is_one(tag: str) -> None:
     assert is_tag(tag)
 
 
 @pytest.mark.parametrize(
-    "text", ["", "de_DE", "de-", "-de", "de--DE", "german language", "ä", "de-" + "a" * 9, "a-" * 60]
+    "text",
+    [
+        *("", "de_DE", "de-", "-de", "de--DE", "german language", "ä", "de-" + "a" * 9, "a-" * 60),
+        *(
+            "a",
+            "a-DE",
+            "x",
+            "de-x",
+            "de-a",
+            "i-nonsense",
+            "de-DE-DE",
+            "de-Latn-Latn",
+            "de-419-DE",
+            "de-abc1",
+            "abcdefghi",
+        ),
+        *("1de", "de-abc-def-ghi-jkl", "abcd-efg", "de-DE-Latn", "de\n", "de-a-b", "de-" + "abcde-" * 20 + "abcde"),
+    ],
 )
 def test_what_is_no_language_tag_is_none(text: str) -> None:
     assert not is_tag(text)

@@ -57,7 +57,6 @@ def test_unknown_fields_are_ignored_and_not_kept() -> None:
         b'\xef\xbb\xbf{"contractVersion": 1, "results": []}',
         b'{"contractVersion": 1, "results": [], "x": "\xff"}',
         b'{"contractVersion": 1, "results": [], "x": NaN}',
-        b'{"contractVersion": 1, "results": [], "x": "\\ud800"}',
         b'{"contractVersion": 1, "results": [], "results": []}',
         b'{"contractVersion": 1, "results": []} x',
         answer().decode().encode("utf-16"),
@@ -113,6 +112,10 @@ def test_a_label_given_twice_is_no_label() -> None:
         ("score", -3.5),
         ("freshness", "stale"),
         ("reviewDueAt", "2026-11-30T02:00:00.5+01:00"),
+        ("reviewDueAt", "2026-11-30T02:00:00-23:59"),
+        ("reviewDueAt", "2016-12-31T23:59:60Z"),
+        ("reviewDueAt", "2016-12-31T15:59:60.25-08:00"),
+        ("reviewDueAt", "9999-12-31T23:59:60Z"),
         ("translationGroupId", "g"),
     ],
 )
@@ -139,12 +142,52 @@ def test_a_right_optional_field_is_kept(name: str, good: Any) -> None:
         ("reviewDueAt", "tomorrow"),
         ("reviewDueAt", "2026-13-01T00:00:00Z"),
         ("reviewDueAt", "2026-11-30"),
+        ("reviewDueAt", "2026-11-30T02:00:00+24:00"),
+        ("reviewDueAt", "2026-11-30T02:00:00+23:60"),
+        ("reviewDueAt", "2026-11-30T02:00:00+99:99"),
+        ("reviewDueAt", "2016-12-31T22:59:60Z"),
+        ("reviewDueAt", "2016-12-31T23:59:60+01:00"),
+        ("reviewDueAt", "2016-12-31T23:59:61Z"),
+        ("locale", "a-DE"),
+        ("locale", "de-DE-DE"),
         ("reviewDueAt", 1_796_000_000),
         ("translationGroupId", {}),
     ],
 )
 def test_a_malformed_optional_field_counts_as_absent(name: str, bad: Any) -> None:
     assert field(name, bad) is None
+
+
+OPTIONAL = ("revision", "chunkId", "url", "locale", "score", "freshness", "reviewDueAt", "translationGroupId")
+
+
+@pytest.mark.parametrize("name", OPTIONAL)
+def test_an_optional_field_with_half_a_character_counts_as_absent(name: str) -> None:
+    assert field(name, "x\ud800") is None
+
+
+@pytest.mark.parametrize("name", ["documentId", "title", "snippet"])
+def test_a_required_field_with_half_a_character_fails_the_whole(name: str) -> None:
+    with pytest.raises(ContractFailure):
+        read(answer({**RESULT, name: "x\udfff"}))
+
+
+def test_a_label_with_half_a_character_is_internal() -> None:
+    assert read(answer({**RESULT, "audience": "public\ud800"}))[0].audience == "internal"
+
+
+@pytest.mark.parametrize("odd", ['"\\ud800"', "9" * 5_000, "-" + "9" * 400, "1e999", "0." + "1" * 5_000])
+def test_whatever_an_unknown_field_says_is_ignored(odd: str) -> None:
+    body = answer({**RESULT, "odd": 0}, odd=0, **{"\ud800": 1}).replace(b'"odd": 0', f'"odd": {odd}'.encode())
+    assert read(body)[0].title == "T"
+    assert parse_request(f'{{"query": "x", "odd": {odd}}}'.encode(), JSON).query == "x"
+
+
+@pytest.mark.parametrize("digits", ["9" * 309, "9" * 5_000])
+def test_a_number_too_large_is_no_score_and_no_version(digits: str) -> None:
+    assert read(answer({**RESULT, "score": 1}).replace(b'"score": 1', f'"score": {digits}'.encode()))[0].score is None
+    with pytest.raises(ContractFailure):
+        read(answer().replace(b'"contractVersion": 1', f'"contractVersion": {digits}'.encode()))
 
 
 def test_a_score_too_large_for_a_number_counts_as_absent() -> None:
@@ -212,6 +255,8 @@ def test_a_right_question_is_read(question: dict[str, Any]) -> None:
         {"query": "x" * 1_025},
         *({"query": "x", "limit": limit} for limit in (0, 51, -1, "10", 10.0, True, None)),
         {"query": "x", "locale": "de_DE"},
+        {"query": "x\ud800"},
+        {"query": "x", "context": {"conversationId": "\ud800"}},
         {"query": "x", "localeFallback": "yes"},
         {"query": "x", "context": "c"},
         {"query": "x", "context": {"conversationId": "c" * 257}},
