@@ -12,7 +12,7 @@ from pathlib import Path
 
 from chalicelib import errors
 from chalicelib.api import resources
-from chalicelib.api.resource import NoQuery, Nothing, Route
+from chalicelib.api.resource import NoQuery, Route
 from chalicelib.domain import outcome
 from chalicelib.domain.outcome import Outcome
 from chalicelib.metrics import CATALOGUE, NAMESPACE
@@ -25,8 +25,9 @@ _TOKENS = {
     "read": "API token",
     "write": "API token and admin token",
     "consumer": "agent or assistant token",
-    "widget": "widget token, but for a preflight",
-    "signed": "signature, but for reading capabilities",
+    "widget": "widget token",
+    "signed": "signature",
+    "unsigned": "none",
 }
 
 
@@ -70,7 +71,7 @@ def _routes() -> Iterator[str]:
 
 
 def _route(route: Route) -> str:
-    fields = [] if route.body is Nothing else [f"`{name}`" for name in route.body.model_fields]
+    fields = [f"`{field.alias or name}`" for name, field in route.body.model_fields.items()]
     if route.query is not NoQuery:
         fields += [f"`?{field.alias or name}`" for name, field in route.query.model_fields.items()]
     answers = ", ".join(str(status) for status in route.answers)

@@ -75,6 +75,9 @@ QueryText = Annotated[
 ]
 """What a search asks: 1 to 1 024 characters, not only blanks."""
 
+AnyQuery = Annotated[str, StringConstraints(min_length=1, max_length=1024), AfterValidator(_not_blank)]
+"""What providers are asked: 1 to 1 024 characters, whatever they are, but not only blanks (spec 3.3)."""
+
 PageLimit = Annotated[int, Field(ge=1, le=200), BeforeValidator(_digits)]
 """Rows of a page."""
 

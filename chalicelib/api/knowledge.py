@@ -24,7 +24,7 @@ from chalicelib.services.consumers import READ_PUBLIC, Consumer
 class KnowledgeIn(Input):
     """What to ask every provider. The conversation goes only to providers for agents that were set up to get it."""
 
-    query: fields.QueryText
+    query: fields.AnyQuery
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT
     locale: LocaleTag | None = None
     localeFallback: bool | None = None
@@ -99,11 +99,11 @@ def search_knowledge(call: Call[KnowledgeIn, NoQuery]) -> Answer:
     question = Question(body.query, body.limit, body.locale, body.localeFallback, body.conversationId)
     if consumer.kind == "agent":
         principal = " ".join([str(consumer.id), *sorted(consumer.capabilities)])
-        found = knowledge_search.search(call.outside, consumer.tenant_id, question, call.now, principal=principal)
+        found = knowledge_search.search(call.outside, consumer.tenant_id, question, _clock, principal=principal)
         return Answer(_for_agent(found))
     if READ_PUBLIC not in consumer.capabilities:
         raise Forbidden(f"this assistant was not granted {READ_PUBLIC}", code="capability_missing")
-    return Answer({"results": public_search.search(call.outside, consumer.tenant_id, "main", question, call.now)})
+    return Answer({"results": public_search.search(call.outside, consumer.tenant_id, "main", question, _clock)})
 
 
 def _for_agent(answer: knowledge_search.Answer) -> dict[str, Any]:
@@ -120,3 +120,7 @@ def _for_agent(answer: knowledge_search.Answer) -> dict[str, Any]:
             for one in answer.consulted
         ],
     }
+
+
+def _clock() -> datetime:
+    return datetime.now(UTC)

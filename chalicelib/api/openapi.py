@@ -19,6 +19,7 @@ _SECURITY: dict[str, list[dict[str, list[str]]]] = {
     "consumer": [{"consumerToken": []}],
     "widget": [{"widgetToken": []}],
     "signed": [{"signature": []}],
+    "unsigned": [],
 }
 
 

@@ -15,30 +15,12 @@ from chalice.app import Response
 
 from chalicelib import bootstrap
 from chalicelib.api.problem import CONTENT_TYPE
-from chalicelib.api.resource import Answer, Input, Output, Resource, Route
+from chalicelib.api.resource import Answer, Resource, Route
 from chalicelib.knowledge import contract
 from chalicelib.knowledge.verification import Refusal
 from chalicelib.services import own_provider as service
 from chalicelib.services.outside import Outside
 from chalicelib.telemetry import log_unexpected
-
-
-class RetrieveIn(Input):
-    """The contract's question; its JSON Schema is shipped under schemas/knowledge/v1."""
-
-
-class RetrieveOut(Output):
-    """The contract's answer; the JSON Schema of a result is shipped under schemas/knowledge/v1."""
-
-    contractVersion: int
-    results: list[dict[str, Any]]
-
-
-class CapabilitiesOut(Output):
-    """What this provider declares beyond the minimum."""
-
-    contractVersion: int
-    capabilities: list[str]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -95,8 +77,8 @@ own_provider = Resource("own_provider", _signed)
     "/v1/provider/{registration}/retrieve",
     action="knowledge.own.retrieve",
     access="signed",
-    body=RetrieveIn,
-    answers={200: RetrieveOut},
+    body=contract.RetrieveRequest,
+    answers={200: contract.RetrieveResponse},
 )
 def retrieve_knowledge(asked: Signed) -> Answer:
     """Answer a broker's signed question from this knowledge base."""
@@ -110,8 +92,8 @@ def retrieve_knowledge(asked: Signed) -> Answer:
     "GET",
     "/v1/provider/{registration}/capabilities",
     action="knowledge.own.capabilities",
-    access="signed",
-    answers={200: CapabilitiesOut},
+    access="unsigned",
+    answers={200: contract.Capabilities},
 )
 def show_capabilities(asked: Signed) -> Answer:
     """Say what this provider declares that it can do."""

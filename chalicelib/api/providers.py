@@ -74,7 +74,7 @@ class RotateIn(Input):
 class TrialIn(Input):
     """A question for this provider alone."""
 
-    query: fields.QueryText = "test"
+    query: fields.AnyQuery = "test"
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = DEFAULT_LIMIT
     locale: LocaleTag | None = None
     localeFallback: bool | None = None

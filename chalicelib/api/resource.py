@@ -24,9 +24,9 @@ from chalicelib.telemetry import logger
 
 MAX_ANSWER = 6_200_000  # bytes; Lambda takes 6 MiB, headers and all
 
-Access = Literal["open", "read", "write", "consumer", "widget", "signed"]
+Access = Literal["open", "read", "write", "consumer", "widget", "signed", "unsigned"]
 """Who may call: anybody, an API token, an API token with an admin token of the same tenant; an agent or assistant, a
-widget, a broker with its registration's secret (spec 3)."""
+widget, a broker with its registration's secret, whoever asks in these last two's place without any (spec 3)."""
 
 Content = type[BaseModel] | str | None
 """What an answer holds: a model, a text of this media type, or (None) any JSON object."""
@@ -102,7 +102,7 @@ class Route:
     action: str
     access: Access
     summary: str
-    body: type[Input]
+    body: type[BaseModel]
     query: type[Query]
     answers: Mapping[int, Content]
     while_disabled: bool
@@ -130,7 +130,7 @@ class Resource:
         action: str,
         access: Access,
         answers: Mapping[int, Content],
-        body: type[Input] = Nothing,
+        body: type[BaseModel] = Nothing,
         query: type[Query] = NoQuery,
         while_disabled: bool = False,
         body_limit: int = BODY_LIMIT,

@@ -35,7 +35,7 @@ def _tag(text: str) -> str:
 class WidgetSearchIn(Input):
     """What a visitor asks."""
 
-    query: fields.QueryText
+    query: fields.AnyQuery
     limit: Annotated[int, Field(ge=1, le=MOST_RESULTS)] = DEFAULT_LIMIT
     locale: Annotated[str, AfterValidator(_tag), WithJsonSchema({"type": "string"})] | None = None
     localeFallback: bool | None = None
@@ -62,22 +62,20 @@ class Preflight(Output):
 
 
 def _from_page(route: Route, request: Any, path: Mapping[str, str], correlation_id: str) -> Response:
-    """Let a page in, or refuse it. Headers for the page go out only where it may stand."""
+    """Let a page in, or refuse it. Whatever comes of it, the headers for the page depend on its origin alone."""
     now = datetime.now(UTC)
     outside = bootstrap.outside()
     origin = request.headers.get("origin")
     allowed: dict[str, str] = {}
     try:
-        if route.method == "OPTIONS":
-            if not service.knows_origin(outside, origin):
-                raise Refused("refused")
-            allowed = _for_page(origin)
-            response = respond(route, request, path, correlation_id, outside=outside, who=None, now=now)
-        else:
+        if not service.knows_origin(outside, origin):
+            raise Refused("refused")
+        allowed = _for_page(origin)
+        widget = None
+        if route.method != "OPTIONS":
             address = str((request.context.get("identity") or {}).get("sourceIp") or "")
             widget = service.admit(outside, bearer_of(request.headers), origin, address, now)
-            allowed = _for_page(origin)
-            response = respond(route, request, path, correlation_id, outside=outside, who=widget, now=now)
+        response = respond(route, request, path, correlation_id, outside=outside, who=widget, now=now)
     except Problem as refusal:
         response = problem.response_of(refusal if refusal.status >= 500 else Refused("refused"))
     except Exception as error:
@@ -100,7 +98,7 @@ widget = Resource("widget", _from_page)
 
 
 @widget.route(
-    "OPTIONS", "/v1/widget/search", action="knowledge.widget.preflight", access="widget", answers={200: Preflight}
+    "OPTIONS", "/v1/widget/search", action="knowledge.widget.preflight", access="unsigned", answers={200: Preflight}
 )
 def preflight_widget(call: Call[Nothing, NoQuery]) -> Answer:
     """Tell a browser whether a page of its origin may ask."""
@@ -119,4 +117,8 @@ def search_widget(call: Call[WidgetSearchIn, NoQuery]) -> Answer:
     """Ask the providers that were registered for customers, on behalf of a visitor of a page."""
     body = call.body
     question = Question(body.query, body.limit, body.locale, body.localeFallback)
-    return Answer({"results": service.search(call.outside, cast(Consumer, call.who), question, call.now)})
+    return Answer({"results": service.search(call.outside, cast(Consumer, call.who), question, _clock)})
+
+
+def _clock() -> datetime:
+    return datetime.now(UTC)

@@ -6,6 +6,9 @@ closed ──5 transient failures in a row──► open (30 s, doubling to 15 m
                                             └──────────────── the probe fails ──────────┘
 3 configuration or contract failures in a row ──► stopped, until an admin acts.
 
+A 429 or 503 with Retry-After is one of the five, and pauses the circuit for as long as it says: one request then goes
+first, and only its success ends the row.
+
 Only a success ends a row. A result counts against the state under which its request was admitted: one that was sent
 before the circuit opened says nothing about the provider afterwards, so a hundred requests in flight open it once.
 """
@@ -76,8 +79,8 @@ def failed(
 ) -> Circuit:
     """The circuit after a failure. ``retry_after`` is what the provider asked for, already clamped (RFC 9110, 10.2.3).
 
-    A wait that the provider asked for opens the circuit for so long; it is no offence, so the next pause is not longer,
-    and what fails behind it is one failure more in the row, not a probe that failed.
+    A wait that the provider asked for is kept as it is. It is one failure of the row and no more: it makes no later
+    pause longer, and a failure behind it is the next of the row, not that of a circuit which had opened.
     """
     if permit.epoch != circuit.epoch or circuit.stopped:
         return circuit
@@ -87,10 +90,11 @@ def failed(
         counted = replace(circuit, hard_failures=circuit.hard_failures + 1)
     if counted.hard_failures >= HARD_LIMIT:
         return replace(counted, epoch=circuit.epoch + 1, stopped=True, open_until=None, probe_until=None)
-    opens = counted.transient_failures >= TRANSIENT_LIMIT or (circuit.open_until is not None and circuit.pauses > 0)
+    opens = counted.transient_failures >= TRANSIENT_LIMIT or circuit.pauses > 0
     if not opens and not retry_after:
-        closes = circuit.open_until is not None
-        return replace(counted, epoch=circuit.epoch + int(closes), open_until=None, probe_until=None)
+        if circuit.open_until is None:
+            return counted
+        return replace(counted, epoch=circuit.epoch + 1, open_until=None, probe_until=None)
     pauses = counted.pauses + 1 if opens else counted.pauses
     wait = max(pause(pauses) if opens else timedelta(0), retry_after or timedelta(0))
     return replace(counted, epoch=circuit.epoch + 1, pauses=pauses, open_until=now + wait, probe_until=None)

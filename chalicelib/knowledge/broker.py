@@ -21,6 +21,9 @@ from chalicelib.knowledge.contract import Context, RetrieveRequest
 from chalicelib.knowledge.exchange import SECONDS, Post, ProviderFailure, retrieve
 from chalicelib.knowledge.labels import Judged
 
+Clock = Callable[[], datetime]
+"""Read before and after the world was waited for: a wait that a provider asked for counts from its answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -48,10 +51,14 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came of asking one provider: its results with their verdicts, or the class and reason of its failure."""
+    """What came of asking one provider: its results with their verdicts, or the class and reason of its failure.
+
+    ``at`` is when it came, or when it was no longer waited for.
+    """
 
     target: UUID
     milliseconds: int
+    at: datetime
     judged: list[Judged] = field(default_factory=list)
     failure: FailureClass | None = None
     reason: str | None = None
@@ -75,32 +82,30 @@ def request_for(target: Target, question: Question) -> RetrieveRequest:
     )
 
 
-def ask(target: Target, question: Question, *, post: Post, now: datetime, seconds: float = SECONDS) -> Reply:
+def ask(target: Target, question: Question, *, post: Post, clock: Clock, seconds: float = SECONDS) -> Reply:
     """Ask one provider, in this thread. Never raises for anything that the provider does."""
     start = time.monotonic()
     body = request_for(target, question).body()
-    signed = signing.headers(target.keys, body, timestamp=int(now.timestamp()), nonce=signing.new_nonce())
+    signed = signing.headers(target.keys, body, timestamp=int(clock().timestamp()), nonce=signing.new_nonce())
     try:
         answer = retrieve(target.base_url, body, signed, target.policy, post, seconds=seconds)
         results = contract.parse_response(answer.body, answer.headers.get("content-type"), limit=question.limit)
     except ProviderFailure as error:
-        return Reply(
-            target.id, _since(start), failure=error.failure, reason=error.reason, retry_after=error.retry_after
-        )
+        return Reply(target.id, _since(start), clock(), [], error.failure, error.reason, error.retry_after)
     except contract.ContractFailure as error:
-        return Reply(target.id, _since(start), failure=FailureClass.CONTRACT, reason=str(error))
-    return Reply(target.id, _since(start), labels.judge(results, keeps_internal=target.keeps_internal))
+        return Reply(target.id, _since(start), clock(), failure=FailureClass.CONTRACT, reason=str(error))
+    return Reply(target.id, _since(start), clock(), labels.judge(results, keeps_internal=target.keeps_internal))
 
 
 def ask_all(
-    targets: Sequence[Target], question: Question, *, post: Post, now: datetime, seconds: float = SECONDS
+    targets: Sequence[Target], question: Question, *, post: Post, clock: Clock, seconds: float = SECONDS
 ) -> list[Reply]:
     """Ask all at once; one reply each, in the order of ``targets``, after ``seconds`` at the latest."""
     start = time.monotonic()
     arrived: SimpleQueue[Reply] = SimpleQueue()
 
     def asking(target: Target) -> Callable[[], None]:
-        return lambda: arrived.put(ask(target, question, post=post, now=now, seconds=seconds))
+        return lambda: arrived.put(ask(target, question, post=post, clock=clock, seconds=seconds))
 
     for target in targets:
         Thread(target=asking(target), daemon=True).start()
@@ -112,8 +117,9 @@ def ask_all(
     except Empty:
         pass
     late = {
-        target.id: Reply(target.id, _since(start), failure=FailureClass.TRANSIENT, reason="timeout")
+        target.id: Reply(target.id, _since(start), clock(), failure=FailureClass.TRANSIENT, reason="timeout")
         for target in targets
+        if target.id not in replies
     }
     return [(late | replies)[target.id] for target in targets]
 

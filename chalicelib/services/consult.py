@@ -1,15 +1,16 @@
 """Ask registrations: which of them may be asked now, what came, and what that means for their circuits.
 
 Three steps, and nothing is held while the world is waited for: permits in one transaction, the asking outside of any,
-what came of it in another.
+what came of it in another. Whoever changes a registration or its circuits locks the registration first, and those of
+several in the order of their ids, so that nobody waits in a circle.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
@@ -24,7 +25,7 @@ from chalicelib.fetching.address_table import PRIVATE_CLASSES
 from chalicelib.keys import KeysUnusable
 from chalicelib.knowledge import contract
 from chalicelib.knowledge.answer import Found
-from chalicelib.knowledge.broker import Question, Reply, Target, ask_all
+from chalicelib.knowledge.broker import Clock, Question, Reply, Target, ask_all
 from chalicelib.knowledge.exchange import SECONDS, Post
 from chalicelib.knowledge.sealed import Sealed, unseal
 from chalicelib.services.outside import Outside
@@ -58,7 +59,7 @@ class Cache(Protocol):
     def recall(self, tx: Transaction, registrations: Sequence[Registration], now: datetime) -> dict[UUID, Reply]:
         """What is kept of these."""
 
-    def keep(self, tx: Transaction, came: Sequence[tuple[Registration, Reply]], now: datetime) -> None:
+    def keep(self, tx: Transaction, came: Sequence[tuple[Registration, Reply]]) -> None:
         """Keep answers; a failure is none."""
 
 
@@ -69,7 +70,7 @@ def consult(
     load: Callable[[Transaction], Sequence[Registration]],
     lane: Lane,
     question: Question,
-    now: datetime,
+    clock: Clock,
     *,
     cache: Cache | None = None,
     post: Post = ssrf.post,
@@ -77,7 +78,9 @@ def consult(
     """Ask every registration that ``load`` finds and that may be asked; in order of registration.
 
     ``database`` bounds what can be found and changed at all. Takes ten seconds at most beside the database's time.
+    What can't be counted or kept of an answer is logged and takes nothing from it.
     """
+    now = clock()
     with database.transaction(tenant_id) as tx:
         registrations = load(tx)
         active = [one.id for one in registrations if one.status == "active"]
@@ -86,18 +89,19 @@ def consult(
         kept = cache.recall(tx, [one for one in may_go if permits[one.id].verdict == "go"], now) if cache else {}
     asked = [one for one in may_go if one.id not in kept]
     targets = [target for one in asked if (target := _target(outside, one, now)) is not None]
-    began = time.monotonic()
-    came = {reply.target: reply for reply in ask_all(targets, question, post=post, now=now)}
-    answered_at = now + timedelta(seconds=round(time.monotonic() - began))  # from then on a pause counts, to the second
+    came = {reply.target: reply for reply in ask_all(targets, question, post=post, clock=clock)}
     outside.meter.emit(*metrics.refusals(reply.reason for reply in came.values()))
-    if came:
-        try:
+    answered = [(one, came[one.id]) for one in sorted(asked, key=lambda one: one.id) if one.id in came]
+    if answered:
+        with _beside_the_answer("counted"):
             with database.transaction(tenant_id) as tx:
-                _settle(tx, lane, permits, came, answered_at)
-                if cache:
-                    cache.keep(tx, [(one, came[one.id]) for one in asked if one.id in came], answered_at)
-        except psycopg.errors.TransactionRollback as lost:  # the answer is there, and another request counts as well
-            logger.warning("what came of providers was not counted", error=type(lost).__name__)
+                disabled = _settle(tx, lane, permits, answered)
+            if disabled:  # the way to customers has no right to what is kept for agents
+                with outside.database.transaction(tenant_id) as tx:
+                    registration.forget_answers(tx, disabled)
+    if answered and cache:
+        with _beside_the_answer("kept"), database.transaction(tenant_id) as tx:
+            cache.keep(tx, answered)
     replies = kept | came
     return [_consulted(one, permits.get(one.id), replies.get(one.id)) for one in registrations]
 
@@ -137,38 +141,62 @@ def _target(outside: Outside, one: Registration, now: datetime) -> Target | None
         return None
 
 
+@contextmanager
+def _beside_the_answer(what: str) -> Iterator[None]:
+    """What is done for later requests; this one's answer is there without it."""
+    try:
+        yield
+    except psycopg.Error as error:
+        logger.error(f"what providers answered could not be {what}", error=type(error).__name__)
+
+
 def _settle(
-    tx: Transaction, lane: Lane, permits: dict[UUID, Permit], replies: dict[UUID, Reply], now: datetime
-) -> None:
-    """Record what came, in one order of rows for everybody, so that two of these can't lock each other out."""
-    for ident in sorted(replies):
-        reply, permit = replies[ident], permits[ident]
-        if reply.failure is not None or reply.dropped:
-            registration.lock(tx, ident)
-        if reply.failure is None and permit.verdict == "go":
-            circuits.mend(tx, ident, lane, permit)
-        else:
-            _change(tx, lane, permit, reply, now)
+    tx: Transaction, lane: Lane, permits: Mapping[UUID, Permit], came: Sequence[tuple[Registration, Reply]]
+) -> list[UUID]:
+    """Record what came, in the order of ``came``; the registrations that were disabled for it.
+
+    What was asked under a configuration that is gone says nothing of the one that counts now.
+    """
+    touched = [one.id for one, reply in came if reply.failure is not None or reply.dropped or _probed(permits[one.id])]
+    generations = registration.lock(tx, touched)
+    disabled = []
+    for one, reply in came:
+        permit = permits[one.id]
+        if one.id in touched and generations.get(one.id) != one.config_generation:
+            continue
+        if reply.failure is None and not _probed(permit):
+            circuits.mend(tx, one.id, lane, permit, one.config_generation)
+        elif _stops(tx, lane, permit, reply):
+            logger.error("a provider was disabled", provider_id=str(one.id))
+            registration.auto_disable(tx, one.id, reply.at)
+            disabled.append(one.id)
         if reply.dropped:
-            logger.warning("a provider sent results that its registration may not hold", provider_id=str(ident))
-            registration.warn(tx, ident, reply.dropped, now)
+            logger.warning("a provider sent results that its registration may not hold", provider_id=str(one.id))
+            registration.warn(tx, one.id, reply.dropped, reply.at)
+    return disabled
 
 
-def _change(tx: Transaction, lane: Lane, permit: Permit, reply: Reply, now: datetime) -> None:
+def _probed(permit: Permit) -> bool:
+    return permit.verdict == "probe"
+
+
+def _stops(tx: Transaction, lane: Lane, permit: Permit, reply: Reply) -> bool:
+    """Count a reply; whether the provider is not to be asked any more. What pages cause never comes to that."""
+
     def transition(circuit: Circuit) -> Circuit:
         if reply.failure is None:
             return succeeded(circuit, permit)
-        return failed(circuit, permit, reply.failure, now, parse_retry_after(reply.retry_after, now=now))
+        return failed(circuit, permit, reply.failure, reply.at, parse_retry_after(reply.retry_after, now=reply.at))
 
     failure = None if reply.failure is None else reply.failure.value
-    before, after = circuits.change(tx, reply.target, lane, transition, failure=failure, reason=reply.reason, now=now)
+    before, after = circuits.change(
+        tx, reply.target, lane, transition, failure=failure, reason=reply.reason, now=reply.at
+    )
     if failure:
         logger.warning(
             "a provider failed", provider_id=str(reply.target), lane=lane, failure=failure, reason=reply.reason
         )
-    if after.stopped and not before.stopped and lane == "main":
-        logger.error("a provider was disabled", provider_id=str(reply.target))
-        registration.auto_disable(tx, reply.target, now)
+    return after.stopped and not before.stopped and lane == "main"
 
 
 def _consulted(one: Registration, permit: Permit | None, reply: Reply | None) -> Consulted:

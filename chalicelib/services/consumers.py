@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +15,8 @@ from typing import Literal
 from uuid import UUID
 
 from chalicelib.errors import Conflict, Invalid, NotFound, Unauthorized
+from chalicelib.fetching import ssrf
+from chalicelib.fetching.errors import FetchError
 from chalicelib.services import quotas
 from chalicelib.services.outside import Outside
 from chalicelib.services.policies import audit
@@ -27,9 +28,7 @@ Kind = Literal["agent", "assistant", "widget"]
 READ_PUBLIC, READ_INTERNAL = "knowledge:read_public", "knowledge:read_internal"
 MOST_CONSUMERS = 1_000  # of a tenant
 _PREFIX: dict[Kind, str] = {"agent": "lrd_agent_", "assistant": "lrd_assistant_", "widget": "lrd_widget_"}
-_ORIGIN = re.compile(
-    r"https://[a-z0-9._-]+(:[1-9][0-9]{0,4})?|http://(localhost|127\.0\.0\.1)(:[1-9][0-9]{0,4})?", re.ASCII
-)
+_LOCAL = ("localhost", "127.0.0.1")  # a page under development comes from here, without TLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +148,17 @@ def _require(tx: Transaction, kind: Kind, ident: UUID) -> Consumer:
 
 
 def _origin(text: str) -> str:
-    if not _ORIGIN.fullmatch(text):
-        rule = "must be an origin as browsers send it, such as https://www.example.com"
+    """``text``, if it is spelled as browsers send it (RFC 6454, 6.2): they are compared as texts."""
+    rule = "must be an origin as browsers send it, such as https://www.example.com"
+    try:
+        page = ssrf.parse_url(text)
+    except FetchError:
+        raise Invalid(f"origins: {rule}", field="origins", rule=rule) from None
+    canonical = f"{page.scheme}://{page.authority}"
+    if page.scheme != "https" and page.host not in _LOCAL:
+        raise Invalid(f"origins: {rule}", field="origins", rule=rule)
+    if text != canonical:
+        rule += f"; {canonical} perhaps"
         raise Invalid(f"origins: {rule}", field="origins", rule=rule)
     return text
 

@@ -6,7 +6,6 @@ has no right to this table.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import unicodedata
 from collections.abc import Sequence
@@ -34,16 +33,16 @@ class KnowledgeCache:
         by_id = {one.id: one for one in registrations}
         keys = [self._key(one) for one in registrations]
         rows = tx.rows("knowledge_cache.recall", ids=list(by_id), keys=keys, now=now)
-        recalled: dict[UUID, Reply] = {}
-        for row in rows:
-            with contextlib.suppress(ValidationError):  # kept by rules that were laxer: as if it were not there
-                recalled[row["provider_id"]] = self._reply(by_id[row["provider_id"]], row["results"])
-        return recalled
+        replies = (self._reply(by_id[row["provider_id"]], row["results"], now) for row in rows)
+        return {reply.target: reply for reply in replies if reply is not None}
 
-    def keep(self, tx: Transaction, came: Sequence[tuple[Registration, Reply]], now: datetime) -> None:
-        """Keep answers as they are after their labels were applied. A failure is no answer and is not kept."""
+    def keep(self, tx: Transaction, came: Sequence[tuple[Registration, Reply]]) -> None:
+        """Keep answers as they are after their labels were applied, in the order of ``came``, that of their ids.
+
+        A failure is no answer and is not kept; nor is what a registration answered that was changed since.
+        """
         settings = self._outside.settings
-        for one, reply in sorted(came, key=lambda pair: pair[0].id):
+        for one, reply in came:
             if reply.failure is None:
                 results = [judged.result.model_dump(by_alias=True) for judged in reply.judged if judged.kept]
                 tx.run(
@@ -53,15 +52,23 @@ class KnowledgeCache:
                     key=self._key(one),
                     tenant_id=self._tenant_id,
                     results=Jsonb(results),
-                    expires_at=now + timedelta(seconds=settings.knowledge_cache_seconds),
+                    expires_at=reply.at + timedelta(seconds=settings.knowledge_cache_seconds),
                     rows=settings.knowledge_cache_rows,
-                    now=now,
+                    now=reply.at,
                 )
+        if came:
+            tx.run("knowledge_cache.evict", tenant_id=self._tenant_id, now=came[0][1].at)
 
-    def _reply(self, one: Registration, results: object) -> Reply:
+    def _reply(self, one: Registration, results: object, now: datetime) -> Reply | None:
+        """What is kept, or None if it can't be read by today's rules: then it is as if nothing were."""
         envelope = {"contractVersion": contract.VERSION, "results": results}
-        found = contract.RetrieveResponse.model_validate(envelope).results
-        return Reply(one.id, 0, labels.judge(found, keeps_internal=one.keeps_internal))
+        try:
+            found = contract.RetrieveResponse.model_validate(envelope).results
+        except ValidationError:
+            return None
+        if len(found) > self._question.limit:
+            return None
+        return Reply(one.id, 0, now, labels.judge(found, keeps_internal=one.keeps_internal))
 
     def _key(self, one: Registration) -> bytes:
         """Everything that an answer depends on. A query is trimmed and composed (NFC), no more: C is not C#."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +10,7 @@ from chalicelib.domain.locale_match import shared_locale
 from chalicelib.domain.projection import for_agent
 from chalicelib.fetching import ssrf
 from chalicelib.knowledge.answer import merged
-from chalicelib.knowledge.broker import Question
+from chalicelib.knowledge.broker import Clock, Question
 from chalicelib.knowledge.exchange import Post
 from chalicelib.services.consult import Consulted, consult
 from chalicelib.services.knowledge_cache import KnowledgeCache
@@ -32,7 +31,7 @@ def search(
     outside: Outside,
     tenant_id: UUID,
     question: Question,
-    now: datetime,
+    clock: Clock,
     *,
     principal: str | None = None,
     post: Post = ssrf.post,
@@ -51,7 +50,7 @@ def search(
         lambda tx: [one.registration for one in providers.of_tenant(tx, tenant_id)],
         "main",
         question,
-        now,
+        clock,
         cache=cache,
         post=post,
     )

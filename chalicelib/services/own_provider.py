@@ -67,7 +67,10 @@ def capabilities(outside: Outside, ident: UUID) -> dict[str, Any]:
 
 
 def _registration(outside: Outside, ident: UUID) -> Provider | None:
-    """The registration, if it is Larder's own. Raises Refusal while its tenant is switched off."""
+    """The registration, if it is Larder's own and no admin has disabled it. Raises Refusal while its tenant is off.
+
+    One that was disabled for its failures is served: that says how it was asked, and its admin may want to try it.
+    """
     with outside.database.transaction() as tx:
         found = tx.row("providers.own", id=ident)
     if found is None:
@@ -76,7 +79,6 @@ def _registration(outside: Outside, ident: UUID) -> Provider | None:
         raise Refusal(503, "unavailable", "switched off")
     with outside.database.transaction(found["tenant_id"]) as tx:
         provider = providers.get(tx, ident)
-    # Who switches it off wants nobody to be answered any more, whatever they hold.
     return None if provider is None or provider.status == "disabled" else provider
 
 

@@ -75,7 +75,7 @@ def try_out(
         target = consult.target_of(outside, provider.registration, now)
     except KeysUnusable as error:
         raise Unavailable("the provider's secret can't be opened") from error
-    (reply,) = ask_all([target], question, post=post, now=now)
+    (reply,) = ask_all([target], question, post=post, clock=lambda: now)
     status = "ok" if reply.failure is None else STATUS_WORDS[reply.failure]
     return Tested(status, reply.failure, reply), allowance
 

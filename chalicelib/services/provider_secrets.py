@@ -16,6 +16,13 @@ from chalicelib.services.quotas import Allowance
 from chalicelib.services.tokens import Principal
 from chalicelib.storage.providers import Provider
 
+_SWEEPS = {
+    "secrets": "providers.wipe",
+    "nonces": "providers.drop_nonces",
+    "answers": "providers.drop_answers",
+    "windows": "consumers.drop_windows",
+}
+
 
 def rotate(
     outside: Outside, who: Principal, ident: UUID, overlap: timedelta, now: datetime
@@ -53,13 +60,11 @@ def rotate(
 
 def sweep(outside: Outside, now: datetime) -> dict[str, int]:
     """Take out what has run out, whoever's it is; how much of it. For the scheduled function."""
-    with outside.database.transaction() as tx:
-        return {
-            "secrets": tx.run("providers.wipe", now=now),
-            "nonces": tx.run("providers.drop_nonces", now=now),
-            "answers": tx.run("providers.drop_answers", now=now),
-            "windows": tx.run("consumers.drop_windows", now=now),
-        }
+    swept = {}
+    for what, statement in _SWEEPS.items():
+        with outside.database.transaction() as tx:  # each its own: nothing is held while the next is waited for
+            swept[what] = tx.run(statement, now=now)
+    return swept
 
 
 def _current(outside: Outside, provider: Provider) -> str:

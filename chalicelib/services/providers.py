@@ -25,6 +25,7 @@ from chalicelib.storage.providers import Provider
 
 MOST_PROVIDERS = 32  # of a tenant: each is a thread and a connection in every search
 RISK = "ssrf-risk"
+OWN_MODULE = "larder"
 _CONFIGURATION = ("base_url", "capabilities", "allow_private_network", "status")
 CHANGEABLE = ("name", "base_url", "priority", "status", "capabilities", "allow_private_network", "send_conversation_id")
 
@@ -79,7 +80,7 @@ def create(outside: Outside, who: Principal, wanted: Wanted, now: datetime) -> t
     Raises Invalid for an address that may not be asked, Conflict for a name that is taken or one provider too many.
     """
     ident = uuid4()
-    base_url = _base_url(outside, wanted.base_url, ident, private=wanted.allow_private_network)
+    base_url = _base_url(outside, wanted.base_url, ident, wanted.module, private=wanted.allow_private_network)
     if wanted.allow_private_network:
         _require_acknowledgement(wanted.acknowledge)
     _check_conversation(wanted.exposure_profile, wanted.send_conversation_id)
@@ -128,12 +129,10 @@ def update(
             _require_acknowledgement(acknowledge)
         if changes.keys() & {"base_url", "allow_private_network"}:
             private = wanted["allow_private_network"]
-            wanted["base_url"] = _base_url(outside, wanted["base_url"], ident, private=private)
+            wanted["base_url"] = _base_url(outside, wanted["base_url"], ident, before.module, private=private)
         _check_conversation(before.exposure_profile, wanted["send_conversation_id"])
         if tx.value("providers.name_taken", tenant_id=who.tenant_id, name=wanted["name"], id=ident):
             raise _name_taken()
-        if before.status == "auto_disabled" and changes.keys() & {"base_url", "capabilities", "allow_private_network"}:
-            wanted["status"] = changes.get("status", "active")  # an admin has acted
         begins_anew = any(wanted[name] != getattr(before, name) for name in _CONFIGURATION)
         after = write(tx, before, wanted, now, begins_anew=begins_anew)
         audit(tx, who, "provider.update", str(ident), _told(before), _told(after), now)
@@ -160,11 +159,16 @@ def require(tx: Transaction, ident: UUID, *, lock: bool = False) -> Provider:
 def write(
     tx: Transaction, before: Provider, wanted: Mapping[str, Any], now: datetime, *, begins_anew: bool
 ) -> Provider:
-    """Save the fields that can be changed; ``wanted`` has all of them."""
+    """Save the fields that can be changed; ``wanted`` has all of them.
+
+    What begins anew is asked again if it was not the admin who had stopped that.
+    """
     if begins_anew:
         tx.run("providers.forget", id=before.id)
-    generation = before.config_generation + int(begins_anew)
-    after = tx.one("providers.update", Provider, id=before.id, **wanted, config_generation=generation, now=now)
+    saved = {**wanted, "config_generation": before.config_generation + int(begins_anew)}
+    if begins_anew and wanted["status"] == "auto_disabled":
+        saved["status"] = "active"
+    after = tx.one("providers.update", Provider, id=before.id, **saved, now=now)
     assert after is not None
     return after
 
@@ -176,8 +180,7 @@ def _told(provider: Provider) -> dict[str, Any]:
 
 def _health(provider: Provider, rows: list[dict[str, Any]]) -> list[Health]:
     names = Health.__dataclass_fields__
-    failing = [row for row in rows if row["provider_id"] == provider.id and row["last_failure"] is not None]
-    return [Health(**{name: row[name] for name in names}) for row in failing]
+    return [Health(**{name: row[name] for name in names}) for row in rows if row["provider_id"] == provider.id]
 
 
 def _name_taken() -> Conflict:
@@ -196,12 +199,18 @@ def _check_conversation(exposure_profile: str, sends: bool) -> None:
         raise Invalid(f"send_conversation_id: {rule}", field="send_conversation_id", rule=rule)
 
 
-def _base_url(outside: Outside, given: str, ident: UUID, *, private: bool) -> str:
-    """The address under which ``/retrieve`` is asked, if the guard would go there as far as can be said without DNS."""
+def _base_url(outside: Outside, given: str, ident: UUID, module: str | None, *, private: bool) -> str:
+    """The address under which ``/retrieve`` is asked, if the guard would go there as far as can be said without DNS.
+
+    A registration of module ``larder`` holds the secret of its own route, so it is asked there and nowhere else.
+    """
     url = given.replace("{registration}", str(ident)).rstrip("/")
     try:
         if "?" in url or "#" in url:
             raise Invalid("base_url: must have no query and no fragment", field="base_url")
+        if module == OWN_MODULE and not url.endswith(own := f"/v1/provider/{ident}"):
+            rule = f"must end in {own} for module {OWN_MODULE} (or in /v1/provider/{{registration}})"
+            raise Invalid(f"base_url: {rule}", field="base_url", rule=rule)
         policy = ssrf.FetchPolicy(
             allowed_domains=outside.fetch_policy.allowed_domains,
             allowed_ports=outside.fetch_policy.allowed_ports,

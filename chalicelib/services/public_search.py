@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from chalicelib.domain.projection import for_customer
 from chalicelib.fetching import ssrf
 from chalicelib.knowledge.answer import merged
-from chalicelib.knowledge.broker import Question
+from chalicelib.knowledge.broker import Clock, Question
 from chalicelib.knowledge.exchange import Post
 from chalicelib.services.consult import consult
 from chalicelib.services.outside import Outside
@@ -20,7 +19,7 @@ from chalicelib.storage.reach import Within
 
 
 def search(
-    outside: Outside, tenant_id: UUID, lane: Lane, question: Question, now: datetime, *, post: Post = ssrf.post
+    outside: Outside, tenant_id: UUID, lane: Lane, question: Question, clock: Clock, *, post: Post = ssrf.post
 ) -> list[dict[str, Any]]:
     """What customers may see of what was found: five keys a result. Without a provider for them, nothing.
 
@@ -33,7 +32,7 @@ def search(
         lambda tx: registration.for_customers(tx, tenant_id),
         lane,
         replace(question, conversation_id=None),
-        now,
+        clock,
         post=post,
     )
     results = merged([one.found for one in consulted], question)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from chalicelib.errors import Problem
-from chalicelib.knowledge.broker import Question
+from chalicelib.knowledge.broker import Clock, Question
 from chalicelib.metrics import RATE_LIMITED
 from chalicelib.services import consumers, public_search
 from chalicelib.services.consumers import Consumer
@@ -50,6 +50,6 @@ def knows_origin(outside: Outside, origin: str | None) -> bool:
         return bool(tx.value("consumers.origin_is_known", origin=origin))
 
 
-def search(outside: Outside, widget: Consumer, question: Question, now: datetime) -> list[dict[str, Any]]:
+def search(outside: Outside, widget: Consumer, question: Question, clock: Clock) -> list[dict[str, Any]]:
     """What customers may see; what a page causes counts on a lane of its own."""
-    return public_search.search(outside, widget.tenant_id, "widget", question, now)
+    return public_search.search(outside, widget.tenant_id, "widget", question, clock)

@@ -18,15 +18,17 @@ _NAMES = tuple(Circuit.__dataclass_fields__)
 
 
 def admit_all(tx: Transaction, ids: Sequence[UUID], lane: Lane, now: datetime) -> dict[UUID, Permit]:
-    """A permit for each provider. Of all that find a circuit half open, one is let through."""
+    """A permit for each provider. Of all that find a circuit half open, one is let through.
+
+    A probe locks its circuit, so they are taken in the order of their ids, as everywhere.
+    """
     rows = {row["provider_id"]: row for row in tx.rows("circuits.load", ids=list(ids), lane=lane)}
-    # In one order of rows for everybody: a probe locks its circuit.
     return {ident: _admit(tx, ident, lane, _circuit(rows.get(ident)), now) for ident in sorted(ids)}
 
 
-def mend(tx: Transaction, ident: UUID, lane: Lane, permit: Permit) -> None:
-    """Forget failures of a provider that answered while its circuit was closed."""
-    tx.run("circuits.mend", id=ident, epoch=permit.epoch, lane=lane)
+def mend(tx: Transaction, ident: UUID, lane: Lane, permit: Permit, config_generation: int) -> None:
+    """Forget failures of a provider that answered while its circuit was closed, if it is still configured so."""
+    tx.run("circuits.mend", id=ident, epoch=permit.epoch, lane=lane, config_generation=config_generation)
 
 
 def change(
@@ -39,7 +41,7 @@ def change(
     reason: str | None,
     now: datetime,
 ) -> tuple[Circuit, Circuit]:
-    """Apply a transition under the row's lock; the circuit before and after. One of a deleted provider is none."""
+    """Apply a transition under the row's lock; the circuit before and after. The registration is locked already."""
     tx.run("circuits.make", id=ident, lane=lane)
     before = _circuit(tx.row("circuits.lock", id=ident, lane=lane))
     after = transition(before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -42,16 +43,21 @@ def for_customers(tx: Transaction, tenant_id: UUID) -> list[Registration]:
     return tx.all("registration.for_customers", Registration, tenant_id=tenant_id)
 
 
+def lock(tx: Transaction, idents: Sequence[UUID]) -> dict[UUID, int]:
+    """Lock registrations until the transaction ends; the generation of each that is still there."""
+    return {row["id"]: row["config_generation"] for row in tx.rows("registration.lock", ids=list(idents))}
+
+
 def warn(tx: Transaction, ident: UUID, count: int, now: datetime) -> None:
     """Record that ``count`` results were dropped for their label: the provider is set up wrongly."""
     tx.run("registration.warn", id=ident, count=count, now=now)
 
 
-def lock(tx: Transaction, ident: UUID) -> None:
-    """Whoever changes a registration and its circuit takes them in this order."""
-    tx.row("registration.lock", id=ident)
-
-
 def auto_disable(tx: Transaction, ident: UUID, now: datetime) -> None:
     """Stop asking it until an admin acts."""
     tx.run("registration.auto_disable", id=ident, now=now)
+
+
+def forget_answers(tx: Transaction, idents: Sequence[UUID]) -> None:
+    """Drop what is kept of their answers; not within the reach of the way to customers."""
+    tx.run("knowledge_cache.forget", ids=list(idents))

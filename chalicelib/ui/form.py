@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import get_origin
 from urllib.parse import parse_qs
 
-from chalicelib.api.resource import Input
+from pydantic import BaseModel
+
 from chalicelib.errors import BadRequest, Invalid, PayloadTooLarge
 
 CONTENT_TYPE = "application/x-www-form-urlencoded"
@@ -34,6 +35,6 @@ def read(raw: bytes, content_type: str, *, limit: int, lists: Iterable[str] = ()
     return fields
 
 
-def lists_of(model: type[Input]) -> list[str]:
+def lists_of(model: type[BaseModel]) -> list[str]:
     """The names of the fields that may be given more than once."""
     return [name for name, field in model.model_fields.items() if get_origin(field.annotation) is list]

@@ -85,6 +85,22 @@ def test_its_id_is_filled_into_its_address(house: Household) -> None:
     assert made["base_url"] == f"https://kb.example.com/v1/provider/{made['id']}"
 
 
+@pytest.mark.parametrize(
+    "url", ["https://kb.example.com", "https://kb.example.com/{registration}", "https://kb.example.com/v1/provider"]
+)
+def test_larders_own_is_asked_at_its_own_route_alone(house: Household, url: str) -> None:
+    own = {**BODY, "module": "larder", "base_url": "https://kb.example.com/x/v1/provider/{registration}/"}
+    one = house.tenant.post(PATH, own).json
+    assert one["base_url"] == f"https://kb.example.com/x/v1/provider/{one['id']}"
+    another = house.tenant.post(PATH, {**own, "name": "another"}).json
+    for wrong in (url, another["base_url"]):
+        assert refusal(house.tenant.post(PATH, {**own, "name": "third", "base_url": wrong})) == (422, "base_url")
+        assert refusal(house.change(one, base_url=wrong)) == (422, "base_url")
+    moved = house.change(one, base_url="https://kb2.example.com/v1/provider/{registration}")
+    assert moved.json["base_url"] == f"https://kb2.example.com/v1/provider/{one['id']}"
+    assert house.change(one, priority=3).status == 200
+
+
 @pytest.mark.parametrize("field", ["name", "base_url", "exposure_profile"])
 def test_what_a_registration_must_have(house: Household, field: str) -> None:
     for body in ({name: value for name, value in BODY.items() if name != field}, {**BODY, field: None}):

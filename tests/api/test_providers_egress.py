@@ -159,7 +159,7 @@ def test_no_clock_does_either(
     before = len(house.inside.asked)
     question = Question(query, conversation_id=conversation)
     now = datetime.now(UTC) + timedelta(days=days)
-    found = public_search.search(house.house.deployment.outside, house.house.tenant.id, lane, question, now)
+    found = public_search.search(house.house.deployment.outside, house.house.tenant.id, lane, question, lambda: now)
     assert len(house.inside.asked) == before
     assert INSIDE not in json.dumps(found)
     assert all(set(one) == FIVE for one in found)

@@ -167,7 +167,7 @@ def test_the_edge_makes_no_token_that_administers(house: Household) -> None:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        *(("query", value) for value in ("", "   ", None, 1, "x" * 1025, "\x00")),
+        *(("query", value) for value in ("", "   ", None, 1, "x" * 1025)),
         *(("limit", value) for value in (0, 51, "10", 1.5, True)),
         *(("locale", value) for value in ("de_DE", "", 1, "x" * 101)),
         *(("localeFallback", value) for value in ("yes", 1)),
@@ -302,7 +302,7 @@ def meanwhile(house: Household, change: Callable[[], Any], after: float = 0.3) -
     """The answer to a question while which the configuration changes."""
     outside = another(house)
     with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(lambda: knowledge_search.search(outside, house.tenant.id, Question("kettle"), now()))
+        asked = pool.submit(lambda: knowledge_search.search(outside, house.tenant.id, Question("kettle"), now))
         time.sleep(after)
         change()
         found = asked.result()
@@ -333,7 +333,7 @@ def test_who_asks_and_who_changes_at_once_lock_nobody_out(house: Household) -> N
             outside = another(house)
             try:
                 for _ in range(25):
-                    knowledge_search.search(outside, house.tenant.id, Question("kettle"), now())
+                    knowledge_search.search(outside, house.tenant.id, Question("kettle"), now)
             except Exception as fault:
                 faults.append(fault)
             outside.database.close()

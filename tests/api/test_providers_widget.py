@@ -134,9 +134,26 @@ def test_every_refusal_is_the_same_and_asks_nobody(house: Household) -> None:
 
 
 def test_a_page_that_may_not_embed_it_may_not_read_why(house: Household) -> None:
-    assert cors(send(house, Origin="https://evil.example")) == {}
-    assert cors(send(house, Authorization=None)) == {}
-    assert cors(send(house, body={}))["access-control-allow-origin"] == ORIGIN
+    for origin in ("https://evil.example", "null", None):
+        assert cors(send(house, Origin=origin)) == {}
+        assert cors(send(house, Origin=origin, Authorization=None)) == {}
+
+
+def test_a_page_of_some_widget_reads_every_refusal_alike(house: Household) -> None:
+    """What a preflight tells it already, and no more: not whether the token, the body or a limit was it."""
+    other = household(house.deployment, f"{house.tenant.name} other")
+    elsewhere = other.tenant.post("/v1/widgets", {"name": "blog", "origins": ["https://blog.example.com"]}).json
+    found = {
+        "no token": send(house, Authorization=None),
+        "another's": send(house, Authorization=f"Bearer {house.agent}"),
+        "another page's": send(house, Authorization=f"Bearer {elsewhere['token']}"),
+        "body": send(house, body={}),
+        "query": send(house, body={"query": "x" * 1025}),
+    }
+    allowed = cors(send(house))
+    assert allowed["access-control-allow-origin"] == ORIGIN
+    assert {name: cors(one) for name, one in found.items()} == dict.fromkeys(found, allowed)
+    assert {one.status for one in found.values()} == {403}
 
 
 def test_a_token_of_one_page_is_nothing_on_another(house: Household) -> None:
@@ -159,12 +176,52 @@ def test_a_token_of_one_page_is_nothing_on_another(house: Household) -> None:
         ["https://WWW.example.com"],
         ["https://user@www.example.com"],
         ["https://www.example.com:0"],
+        ["https://www.example.com:443"],
+        ["https://www.example.com:65536"],
+        ["https://www.example.com:"],
+        ["https://www..example.com"],
+        ["https://-.example.com"],
+        ["https://bücher.example"],
+        ["https://1.2.3"],
+        ["https://0x7f.1"],
+        ["https://www.example.com."],
+        ["http://localhost:80"],
+        ["http://localhost:99999"],
+        ["https://[2001:DB8::1]"],
+        ["https://www.example.com?x"],
+        ["https://www.example.com#x"],
         "https://www.example.com",
     ],
 )
 def test_an_origin_is_one_as_browsers_send_it(house: Household, origins: Any) -> None:
     refused = house.tenant.post("/v1/widgets", {"name": "x", "origins": origins})
     assert (refused.status, refused.json["field"].partition(".")[0]) == (422, "origins")
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "https://www.example.com",
+        "https://www.example.com:8443",
+        "https://xn--bcher-kva.example",
+        "https://192.0.2.7",
+        "https://[2001:db8::1]:8443",
+        "http://localhost:3000",
+        "http://127.0.0.1",
+    ],
+)
+def test_an_origin_is_kept_as_browsers_send_it(house: Household, origin: str) -> None:
+    made = house.tenant.post("/v1/widgets", {"name": "x", "origins": [origin, origin]})
+    assert (made.status, made.json["origins"]) == (201, [origin])
+
+
+@pytest.mark.parametrize("query", ["\x00", "a\x00b", "\x1b[31m", "\x7f", "\u202e", "a\nb", "\u0085x", "\x07" * 1024])
+def test_a_query_may_hold_anything(house: Household, query: str) -> None:
+    with serving(None) as (a,):
+        house.register(a)
+        assert send(house, body={"query": query}).status == 200
+        assert house.ask(query).status == house.ask(query, token=house.assistant).status == 200
+        assert [asked.json["query"] for asked in a.asked] == [query] * 3
 
 
 def test_limits_hold_for_an_address_and_for_a_token(narrow: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,7 +122,7 @@ def address(given: Given, expected: Given) -> Mismatches:
 def _search(scene: Scene, world: World, *, outside: Any = None, now: datetime = NOW) -> knowledge_search.Answer:
     question = Question("reset password")
     found = outside or strict()
-    return knowledge_search.search(found, scene.house.tenant.id, question, now, post=through(world))
+    return knowledge_search.search(found, scene.house.tenant.id, question, lambda: now, post=through(world))
 
 
 def _world(answers: dict[str, Any], response: Callable[[Any], Any] | None = None, certificate: str = "valid") -> World:

@@ -40,7 +40,7 @@ def probes(given: Given, expected: Given) -> Mismatches:
 
         def search(number: int) -> knowledge_search.Answer:
             outside = replace(deployments[number], fetch_policy=ports)
-            return knowledge_search.search(outside, scene.house.tenant.id, Question("x"), now)
+            return knowledge_search.search(outside, scene.house.tenant.id, Question("x"), lambda: now)
 
         with ThreadPoolExecutor(callers) as pool:
             found = list(pool.map(search, range(callers)))

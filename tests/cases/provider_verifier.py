@@ -70,7 +70,7 @@ class Own:
 def own(secret: str) -> Own:
     house = tenant()
     publish(house, "How to reset your password: open the settings.")
-    provider = house.register("http://127.0.0.1:9/{registration}", module="larder", name="own")
+    provider = house.register("http://127.0.0.1:9/v1/provider/{registration}", module="larder", name="own")
     give_secret(house, provider, secret)
     return Own(house, provider)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -177,6 +177,20 @@ def test_no_other_registration_is_served(own: Own) -> None:
 def test_a_secret_of_one_registration_is_nothing_to_the_other(own: Own) -> None:
     one, other = (own.registrations[profile] for profile in ("customer_safe", "agent_only"))
     assert Subject(other["base_url"], one["secret"]).ask().status == 401
+
+
+def test_one_that_its_admin_disabled_answers_like_one_that_is_not_there(own: Own) -> None:
+    made = own.registrations["agent_only"]
+    subject = Subject(made["base_url"], made["secret"])
+    nobody = Subject(made["base_url"].replace(made["id"], str(uuid4())), made["secret"])
+    own.house.change(made, status="disabled")
+    try:
+        refused, unknown = subject.ask(), nobody.ask()
+        assert (refused.status, refused.body) == (unknown.status, unknown.body)
+        assert refused.status == 401
+    finally:
+        own.house.change(made, status="active")
+    assert subject.ask().status == 200
 
 
 def test_both_secrets_count_during_a_rotation_and_one_afterwards(own: Own) -> None:

@@ -1508,6 +1508,7 @@ GRANT SELECT ON TABLE public.kb_versions TO larder_public;
 GRANT SELECT ON TABLE public.kb_versions TO larder_internal;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.knowledge_cache TO larder_app;
 GRANT SELECT,DELETE ON TABLE public.knowledge_cache TO larder_worker;
+GRANT UPDATE(expires_at) ON TABLE public.knowledge_cache TO larder_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.knowledge_circuits TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.knowledge_circuits TO larder_public;
 GRANT SELECT,INSERT,DELETE ON TABLE public.knowledge_nonces TO larder_app;

@@ -147,6 +147,7 @@ create policy ran_out on widget_windows to larder_worker using (started_at < clo
 create policy ran_out on knowledge_cache to larder_worker using (expires_at < clock_timestamp());
 create policy ran_out on knowledge_providers to larder_worker using (previous_secret_until < clock_timestamp());
 grant select, delete on knowledge_nonces, knowledge_cache, widget_windows to larder_worker;
+grant update (expires_at) on knowledge_cache to larder_worker;  -- to pass over rows that somebody holds
 grant select (id, previous_secret, previous_secret_until) on knowledge_providers to larder_worker;
 grant update (previous_secret, previous_secret_key_id) on knowledge_providers to larder_worker;
 

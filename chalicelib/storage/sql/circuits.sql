@@ -12,11 +12,11 @@ update knowledge_circuits set probe_until = %(probe_until)s
 update knowledge_circuits set transient_failures = 0, hard_failures = 0
  where provider_id = %(id)s and epoch = %(epoch)s and lane = %(lane)s
    and open_until is null and not stopped and (transient_failures > 0 or hard_failures > 0)
+   and exists (select from knowledge_providers p where p.id = %(id)s and p.config_generation = %(config_generation)s)
 
 -- name: make
--- Locks the registration: one that is deleted meanwhile gets no circuit.
 insert into knowledge_circuits (provider_id, lane, tenant_id)
-select p.id, %(lane)s, p.tenant_id from knowledge_providers p where p.id = %(id)s for key share
+select p.id, %(lane)s, p.tenant_id from knowledge_providers p where p.id = %(id)s
 on conflict do nothing
 
 -- name: lock

@@ -19,6 +19,7 @@ select * from knowledge_providers where tenant_id = %(tenant_id)s order by creat
 select * from knowledge_providers where id = %(id)s
 
 -- name: get_for_update
+-- The key stays, so whoever only refers to it need not wait.
 select * from knowledge_providers where id = %(id)s for no key update
 
 -- name: name_taken
@@ -36,7 +37,7 @@ update knowledge_providers
    set secret = %(secret)s, secret_key_id = %(secret_key_id)s, previous_secret = %(previous_secret)s,
        previous_secret_key_id = %(previous_secret_key_id)s, previous_secret_until = %(previous_secret_until)s,
        secret_rotated_at = %(now)s, config_generation = config_generation + 1, updated_at = %(now)s,
-       status = case when status = 'auto_disabled' then 'active' else status end  -- an admin has acted
+       status = case status when 'auto_disabled' then 'active' else status end  -- an admin has acted
  where id = %(id)s returning *
 
 -- name: delete
@@ -44,22 +45,18 @@ delete from knowledge_providers where id = %(id)s
 
 -- name: wipe
 -- Of one tenant, or, for the scheduled function, of all.
+-- One that somebody works on is left for the next minute.
 update knowledge_providers set previous_secret = null, previous_secret_key_id = null
- where previous_secret_until <= %(now)s and previous_secret is not null
+ where id in (select id from knowledge_providers
+               where previous_secret_until <= %(now)s and previous_secret is not null for no key update skip locked)
 
 -- name: circuits
 select * from knowledge_circuits where tenant_id = %(tenant_id)s
 
 -- name: forget
 -- What was counted and what was kept, under the configuration that no longer counts.
--- The epoch goes on rising: what was sent before says nothing about what counts from now on.
 with kept as (delete from knowledge_cache where provider_id = %(id)s)
-insert into knowledge_circuits as c (provider_id, lane, tenant_id, epoch)
-select p.id, l.lane, p.tenant_id, 1
-  from knowledge_providers p, unnest(array['main', 'widget']) as l (lane) where p.id = %(id)s
-on conflict (provider_id, lane) do update
-   set epoch = c.epoch + 1, transient_failures = 0, hard_failures = 0, pauses = 0, open_until = null,
-       probe_until = null, stopped = false, last_failure = null, last_reason = null, last_failure_at = null
+delete from knowledge_circuits where provider_id = %(id)s
 
 -- name: own
 select * from find_own_registration_v1(%(id)s)
@@ -74,4 +71,7 @@ on conflict do nothing returning true
 delete from knowledge_nonces where keep_until <= %(now)s
 
 -- name: drop_answers
-delete from knowledge_cache where expires_at <= %(now)s
+-- Whoever keeps an answer takes a registration first and its rows then; nobody waits here for a row.
+delete from knowledge_cache
+ where (provider_id, key) in (select provider_id, key from knowledge_cache
+                               where expires_at <= %(now)s for update skip locked)

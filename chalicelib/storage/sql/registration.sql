@@ -7,8 +7,8 @@ select id, name, base_url, secret, secret_key_id, previous_secret, previous_secr
  order by created_at, id
 
 -- name: lock
--- The registration before its circuit, in that order everywhere.
-select from knowledge_providers where id = %(id)s for no key update
+-- Before their circuits, and in one order: so does everybody who changes any of it.
+select id, config_generation from knowledge_providers where id = any (%(ids)s) order by id for no key update
 
 -- name: warn
 update knowledge_providers

@@ -41,6 +41,8 @@ MODELS = {
     "ProviderHealth": ("ProviderHealth",),
     "ProviderList": ("ProviderList",),
     "ProviderStatus": ("ProviderStatus",),
+    "Retrieve": ("RetrieveResponse",),
+    "Capabilities": ("Capabilities",),
     "ProviderWithSecret": ("ProviderWithSecret",),
     "Removed": ("Removed",),
     "TrialResult": ("TrialResult",),

@@ -37,7 +37,7 @@ def target(url: str, *capabilities: str, **more: Any) -> Target:
 
 
 def asked(url: str, question: Question | None = None, **more: Any) -> Reply:
-    return ask(target(url, **more), question or Question("kettle"), post=ssrf.post, now=NOW)
+    return ask(target(url, **more), question or Question("kettle"), post=ssrf.post, clock=lambda: NOW)
 
 
 @pytest.mark.parametrize(
@@ -115,6 +115,22 @@ def test_only_429_and_503_may_ask_for_a_wait(provider: ScriptedProvider, code: i
     assert asked(provider.url).retry_after == kept
 
 
+@pytest.mark.parametrize("encoding", ["br", "gzip"])
+def test_a_wait_is_asked_for_whatever_the_body_is(provider: ScriptedProvider, encoding: str) -> None:
+    provider.behave = Says(503, b"no such thing", {"Retry-After": "120", "Content-Encoding": encoding})
+    reply = asked(provider.url)
+    assert (reply.failure, reply.reason, reply.retry_after) == (TRANSIENT, "http_503", "120")
+
+
+@pytest.mark.parametrize(("code", "failure"), [(401, CONFIGURATION), (404, CONTRACT), (429, TRANSIENT)])
+def test_a_status_says_what_happened_though_its_body_never_comes(
+    provider: ScriptedProvider, code: int, failure: FailureClass
+) -> None:
+    provider.behave = Says(code, b"", {"Content-Length": "100", "Retry-After": "120"})
+    reply = asked(provider.url)
+    assert (reply.failure, reply.reason) == (failure, f"http_{code}")
+
+
 def test_nobody_there_is_transient() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -152,7 +168,7 @@ def test_a_name_server_that_never_answers_is_inside_the_time() -> None:
 
     targets = [target("https://kb.example.com", policy=FetchPolicy()) for _ in range(3)]
     start = time.monotonic()
-    replies = ask_all(targets, Question("kettle"), post=resolving(never), now=NOW, seconds=0.3)
+    replies = ask_all(targets, Question("kettle"), post=resolving(never), clock=lambda: NOW, seconds=0.3)
     assert time.monotonic() - start < 10
     assert [(reply.failure, reply.reason) for reply in replies] == [(TRANSIENT, "timeout")] * 3
 
@@ -163,7 +179,7 @@ def test_a_post_that_ignores_its_time_is_left_behind() -> None:
         raise AssertionError
 
     one = target("https://kb.example.com")
-    (reply,) = ask_all([one], Question("kettle"), post=stuck, now=NOW, seconds=0.2)
+    (reply,) = ask_all([one], Question("kettle"), post=stuck, clock=lambda: NOW, seconds=0.2)
     assert (reply.target, reply.failure, reply.reason) == (one.id, TRANSIENT, "timeout")
 
 
@@ -171,7 +187,7 @@ def test_all_are_asked_at_once_and_answer_in_the_order_of_registration() -> None
     providers = [ScriptedProvider(Says(body=answer(result(f"d{n}")).body, pause=0.4 - n / 10)) for n in range(4)]
     targets = [target(one.url) for one in providers]
     start = time.monotonic()
-    replies = ask_all(targets, Question("kettle"), post=ssrf.post, now=NOW)
+    replies = ask_all(targets, Question("kettle"), post=ssrf.post, clock=lambda: NOW)
     elapsed = time.monotonic() - start
     for one in providers:
         one.close()
@@ -181,7 +197,7 @@ def test_all_are_asked_at_once_and_answer_in_the_order_of_registration() -> None
 
 
 def test_nobody_to_ask_is_no_wait() -> None:
-    assert ask_all([], Question("kettle"), post=ssrf.post, now=NOW) == []
+    assert ask_all([], Question("kettle"), post=ssrf.post, clock=lambda: NOW) == []
 
 
 def test_a_label_decides_by_the_registration() -> None:
@@ -198,7 +214,7 @@ def test_a_label_decides_by_the_registration() -> None:
 def test_a_reply_and_a_target_tell_no_secret_when_printed(provider: ScriptedProvider) -> None:
     one = target(provider.url, keys=("the-secret-key",))
     question = Question("the-secret-question", conversation_id="the-secret-conversation")
-    told = repr([one, question, ask(one, question, post=ssrf.post, now=NOW)])
+    told = repr([one, question, ask(one, question, post=ssrf.post, clock=lambda: NOW)])
     assert "the-secret" not in told
 
 
