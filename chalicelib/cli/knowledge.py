@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from chalicelib.cli import consumers
 from chalicelib.cli.connection import Connection
 from chalicelib.cli.output import emit, json_option, pairs, table
 from chalicelib.client.api import Client
@@ -60,7 +61,7 @@ def add_assistant(connection: Connection, name: str, read_public: bool) -> None:
     client = connection.client()
     made = client.add_assistant(name)
     if read_public:
-        client.grant_capability(made["id"], "knowledge:read_public")
+        client.grant_capability(made["id"], consumers.READ_PUBLIC)
     emit(made, pairs([("id", made["id"]), ("token", made["token"])]))
 
 
@@ -73,6 +74,17 @@ def add_widget(connection: Connection, name: str, origins: tuple[str, ...]) -> N
     """Make a widget for pages of these origins; its token, which is public, is shown this once."""
     made = connection.client().add_widget(name, origins)
     emit(made, pairs([("id", made["id"]), ("token", made["token"])]))
+
+
+for command in (
+    consumers.list_consumers,
+    consumers.disable,
+    consumers.enable,
+    consumers.remove,
+    consumers.grant,
+    consumers.revoke,
+):
+    knowledge.add_command(command)
 
 
 def _result(number: int, one: Any) -> str:

@@ -10,7 +10,7 @@ from chalicelib.cli.connection import Connection
 from chalicelib.cli.output import emit, json_option, pairs, table, to_the_second
 from chalicelib.client import ClientError
 from chalicelib.client.api import Client
-from chalicelib.client.knowledge_answers import Provider, ProviderWithSecret
+from chalicelib.client.knowledge_answers import Provider, ProviderHealth, ProviderWithSecret
 
 
 class ProviderNotFound(ClientError):
@@ -19,6 +19,16 @@ class ProviderNotFound(ClientError):
     def document(self) -> dict[str, Any]:
         """As the API would put it."""
         return {"code": "not_found", "detail": str(self)}
+
+
+PROFILE = click.option(
+    "--profile",
+    "exposure_profile",
+    type=click.Choice(("customer_safe", "agent_only")),
+    required=True,
+    help="Whether customers may reach it; it can't be changed later.",
+)
+PRIORITY = click.option("--priority", type=int, help="Lower goes first; 100 by default.")
 
 
 @click.group()
@@ -43,14 +53,8 @@ def list_providers(connection: Connection) -> None:
 @providers.command()
 @click.argument("name")
 @click.argument("base_url")
-@click.option(
-    "--profile",
-    "exposure_profile",
-    type=click.Choice(("customer_safe", "agent_only")),
-    required=True,
-    help="Whether customers may reach it; it can't be changed later.",
-)
-@click.option("--priority", type=int, help="Lower goes first; 100 by default.")
+@PROFILE
+@PRIORITY
 @click.option("--capability", "capabilities", multiple=True, help="locale, localeFallback or scoring; may be repeated.")
 @click.option("--module", help="larder for Larder's own knowledge base.")
 @click.option("--send-conversation-id", is_flag=True, default=None, help="Tell it in which conversation is asked.")
@@ -62,6 +66,51 @@ def add(connection: Connection, /, name: str, base_url: str, exposure_profile: s
     """Register a provider; its secret is shown this once. {registration} in the address becomes its id."""
     more["capabilities"] = list(more["capabilities"]) or None
     _emit_secret(connection.client().add_provider(name, base_url, exposure_profile, **more))
+
+
+@providers.command("add-own")
+@click.argument("name")
+@PROFILE
+@PRIORITY
+@json_option
+@click.pass_obj
+def add_own(connection: Connection, name: str, exposure_profile: str, priority: int | None) -> None:
+    """Register this Larder's own knowledge base: what is published for customer_safe, the rest for agent_only."""
+    client = connection.client()
+    address = f"{client.base_url}/v1/provider/{{registration}}"
+    _emit_secret(client.add_provider(name, address, exposure_profile, priority=priority, module="larder"))
+
+
+@providers.command()
+@click.argument("provider")
+@click.option("--name", help="Another name.")
+@click.option("--address", "base_url", help="Where it is asked from now on.")
+@click.option("--priority", type=int, help="Lower goes first.")
+@click.option("--capability", "capabilities", multiple=True, help="All that it declares; may be repeated.")
+@click.option("--send-conversation-id/--no-send-conversation-id", default=None, help="Whether it is told.")
+@click.option("--allow-private-network/--no-allow-private-network", default=None, help="Whether it may lie in one.")
+@click.option("--acknowledge", help="ssrf-risk, where the private network is changed.")
+@json_option
+@click.pass_obj
+def change(connection: Connection, /, provider: str, capabilities: tuple[str, ...], **options: Any) -> None:
+    """Change a registration; what is left out stays. Another address, capability or network begins anew."""
+    changes = {name: value for name, value in options.items() if value is not None}
+    if capabilities:
+        changes["capabilities"] = list(capabilities)
+    if not changes.keys() - {"acknowledge"}:
+        raise click.UsageError("Nothing to change.")
+    client = connection.client()
+    changed = client.change_provider(_id(client, provider), changes)
+    shown = [
+        ("name", changed["name"]),
+        ("address", changed["base_url"]),
+        ("status", changed["status"]),
+        ("priority", changed["priority"]),
+        ("capabilities", ", ".join(changed["capabilities"])),
+        ("private network", changed["allow_private_network"]),
+        ("conversation id", changed["send_conversation_id"]),
+    ]
+    emit(changed, pairs(shown))
 
 
 @providers.command()
@@ -143,10 +192,17 @@ def _emit_secret(made: ProviderWithSecret) -> None:
 
 
 def _health(provider: Provider) -> str:
-    main = next((one for one in provider["health"] if one["lane"] == "main"), None)
-    if main is None or not (main["transient_failures"] or main["hard_failures"] or main["stopped"]):
-        return "fine"
-    return f"{main['last_failure']}: {main['last_reason']}"
+    """Both lanes: what pages cause is counted apart, and can stop the provider for pages alone."""
+    failing = [one for one in provider["health"] if one["transient_failures"] or one["hard_failures"] or one["stopped"]]
+    return "; ".join(_lane(one) for one in sorted(failing, key=lambda one: one["lane"])) or "fine"
+
+
+def _lane(one: ProviderHealth) -> str:
+    whose = "for widgets: " if one["lane"] == "widget" else ""
+    told = f"{whose}{one['last_failure']}: {one['last_reason']}"
+    if one["stopped"]:
+        return f"{told}, stopped"
+    return f"{told}, open until {to_the_second(one['open_until'])}" if one["open_until"] else told
 
 
 def _id(client: Client, given: str) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from chalicelib.errors import LarderError
-from chalicelib.services import doctor_memory, doctor_platform
+from chalicelib.services import doctor_memory, doctor_platform, doctor_providers
 from chalicelib.services.doctor_finding import Look, Status
 from chalicelib.services.outside import Outside
 from chalicelib.services.tokens import Principal
@@ -29,7 +29,8 @@ class Check:
 
 def examine(outside: Outside, who: Principal, now: datetime) -> list[Check]:
     """Look at everything; one thing that can't be looked at keeps no other from it."""
-    return [look(outside, who, now, *one) for one in (*doctor_platform.CHECKS, *doctor_memory.CHECKS)]
+    checks = (*doctor_platform.CHECKS, *doctor_memory.CHECKS, *doctor_providers.CHECKS)
+    return [look(outside, who, now, *one) for one in checks]
 
 
 def worst(checks: list[Check]) -> Status:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,85 @@ def test_a_failing_provider_is_listed_with_its_failure(cli: Cli, provider: Scrip
     provider.behave = status(401)
     cli("knowledge", "search", "hours")
     assert "configuration: http_401" in cli("providers", "list").stdout
+
+
+def test_both_lanes_are_listed_and_the_doctor_warns(cli: Cli, provider: ScriptedProvider) -> None:
+    add(cli, provider)
+    assert diagnosis(cli)["status"] == "ok"
+    token = cli.json("knowledge", "add-widget", "shop", ORIGIN)["token"]
+    provider.behave = status(404)
+    for _ in range(3):
+        visit(cli, token)
+    listed = cli("providers", "list").stdout
+    assert "for widgets: contract: http_404, stopped" in listed
+    assert "active" in listed
+    checked = diagnosis(cli)
+    assert (checked["name"], checked["status"]) == ("knowledge_providers", "warning")
+    assert checked["facts"]["stopped_for_widgets"] == ["handbook"]
+    provider.behave = status(503, Retry_After="600")
+    cli("knowledge", "search", "hours")
+    assert "transient: http_503, open until" in cli("providers", "list").stdout
+    assert diagnosis(cli)["facts"]["paused"] == ["handbook"]
+    cli("providers", "change", "handbook", "--address", f"{provider.url}/v2")
+    provider.behave = status(401)
+    for _ in range(3):
+        cli("knowledge", "search", "hours")
+    checked = diagnosis(cli)
+    assert (checked["status"], checked["facts"]["auto_disabled"]) == ("warning", ["handbook"])
+
+
+def diagnosis(cli: Cli) -> Any:
+    """What the doctor says of providers; how it does otherwise is not the matter here."""
+    return json.loads(cli("doctor", "--json").stdout)["checks"][-1]
+
+
+def visit(cli: Cli, token: str) -> None:
+    headers = {"Authorization": f"Bearer {token}", "Origin": ORIGIN}
+    assert cli.deployment.request("POST", "/v1/widget/search", headers, {"query": "hours"}).status == 200
+
+
+def test_change_changes_what_is_named_alone(cli: Cli, provider: ScriptedProvider) -> None:
+    add(cli, provider)
+    changed = cli.json("providers", "change", "handbook", "--priority", "7", "--address", f"{provider.url}/v2")
+    assert (changed["priority"], changed["base_url"], changed["name"]) == (7, f"{provider.url}/v2", "handbook")
+    risky = ("providers", "change", "handbook", "--allow-private-network")
+    assert "acknowledge" in cli(*risky).stderr
+    assert cli.json(*risky, "--acknowledge", "ssrf-risk")["allow_private_network"] is True
+    back = cli.json("providers", "change", "handbook", "--no-allow-private-network", "--acknowledge", "ssrf-risk")
+    assert back["allow_private_network"] is False
+    assert "priority" in cli("providers", "change", "handbook", "--capability", "scoring").stdout
+    assert cli("providers", "change", "handbook").exit_code == 2
+
+
+def test_larders_own_is_registered_by_its_name_alone(cli: Cli, served: tuple[Deployment, str]) -> None:
+    made = cli.json("providers", "add-own", "ours", "--profile", "agent_only", "--priority", "1")
+    assert made["base_url"] == f"{served[1]}/v1/provider/{made['id']}"
+    assert (made["module"], made["priority"]) == ("larder", 1)
+    assert cli.json("providers", "refresh", "ours")["capabilities"] == ["scoring"]
+    assert cli.json("knowledge", "search", "hours")["providers"][0]["status"] == "ok"
+
+
+def test_those_who_ask_are_listed_switched_and_removed(cli: Cli, provider: ScriptedProvider) -> None:
+    add(cli, provider)
+    cli("knowledge", "add-agent", "Bob")
+    cli("knowledge", "add-widget", "shop", ORIGIN)
+    token = cli.json("knowledge", "add-assistant", "desk", "--read-public")["token"]
+    asks = ("knowledge", "search", "hours", "--token", token)
+    assert cli(*asks).exit_code == 0
+    assert cli("knowledge", "revoke", "desk").stdout == "desk may read nothing\n"
+    assert "capability_missing" in cli(*asks).stderr
+    assert cli("knowledge", "grant", "desk").stdout == "desk may read what is public\n"
+    assert cli("knowledge", "disable", "assistant", "desk").stdout == "desk is off\n"
+    assert "unauthorized" in cli(*asks).stderr
+    assert cli("knowledge", "enable", "assistant", "desk").stdout == "desk is on\n"
+    assert cli(*asks).exit_code == 0
+    listed = cli("knowledge", "list").stdout
+    assert all(word in listed for word in ("Bob", "desk", "shop", ORIGIN, "knowledge:read_public"))
+    for kind, name in (("agent", "Bob"), ("assistant", "desk"), ("widget", "shop")):
+        assert cli("knowledge", "remove", kind, name).stdout == "removed\n"
+    assert {one["name"] for one in cli.json("knowledge", "list")["items"]} & {"Bob", "desk", "shop"} == set()
+    refused = cli("knowledge", "remove", "agent", "Bob")
+    assert (refused.exit_code, "no agent has the id or name" in refused.stderr) == (1, True)
 
 
 def test_rotate_by_name_and_a_second_one_is_refused(cli: Cli, provider: ScriptedProvider) -> None:

@@ -19,7 +19,7 @@ from bench import night
 from chalicelib import metrics
 from chalicelib.cli.main import larder
 from chalicelib.domain.outcome import Outcome
-from chalicelib.services import doctor_memory, doctor_platform
+from chalicelib.services import doctor_memory, doctor_platform, doctor_providers
 from chalicelib.settings import VARIABLES
 from infra import alarms
 from infra.package import parameter_name, settings_parameters
@@ -146,7 +146,7 @@ def test_the_examples_of_parameters_are_some() -> None:
 
 def test_every_check_of_the_doctor_is_explained_in_its_order() -> None:
     table = PAGES["operate"].partition("| Check |")[2].partition("\n\n")[0]
-    looked_at = [name for name, _ in (*doctor_platform.CHECKS, *doctor_memory.CHECKS)]
+    looked_at = [name for name, _ in (*doctor_platform.CHECKS, *doctor_memory.CHECKS, *doctor_providers.CHECKS)]
     assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == looked_at
 
 
