@@ -98,6 +98,17 @@ def test_a_capability_is_granted_through_the_gateway(own: Own) -> None:
         assert (granted.status_code, granted.json()["capabilities"]) == (200, ["knowledge:read_public"])
 
 
+def test_the_local_cloud_may_ask_itself_at_its_own_port(own: Own) -> None:
+    address = f"{own.cloud.url}/v1/provider/{{registration}}"
+    body = {"name": "own port", "base_url": address, "exposure_profile": "agent_only", "module": "larder"}
+    made = own.tenant.post("/v1/knowledge/providers", body)
+    assert made.status_code == 201, made.text
+    path = f"/v1/knowledge/providers/{made.json()['id']}"
+    refreshed = own.tenant.post(f"{path}/refresh-capabilities").json()
+    own.tenant.request("DELETE", path)
+    assert (refreshed["status"], refreshed["capabilities"]) == ("ok", ["scoring"])
+
+
 def test_no_secret_signature_or_query_is_in_the_log(own: Own) -> None:
     told = own.cloud.log("APIHandler")
     assert "/v1/provider/{registration}/retrieve" in told
