@@ -125,8 +125,10 @@ def embedded(folder: Path, *, cleanup_mode: str | None, start: bool = True) -> P
 
 @contextmanager
 def _list_of_users() -> Iterator[None]:
-    """The only process of this program that may make a user: two that do it at once get two numbers for one name, and
-    the folder that was given to the first number isn't the server's."""
+    """One process at a time may make a user.
+
+    Two that do it at once get two numbers for one name, and the folder that was given to the first isn't the server's.
+    """
     folder = os.open("/etc", os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)
