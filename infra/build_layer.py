@@ -60,22 +60,23 @@ class LayerError(Exception):
     """The layer can't be built or is too large."""
 
 
-def build(out: Path, architecture: str = "x86_64") -> Path:
+def build(out: Path, architecture: str = "x86_64", version: str = PYTHON) -> Path:
     """Build ``out``/layer.zip and return it. Raises LayerError if it is too large for Lambda or lacks something.
 
-    The archive depends on the pins alone: same pins, same bytes.
+    The archive depends on the pins alone: same pins, same bytes. ``version``: of Python; AWS gets the default, the
+    emulator runs functions with its own.
     """
     layer = out / "layer"
     shutil.rmtree(layer, ignore_errors=True)
     packages = layer / "python"
     packages.mkdir(parents=True)
-    _install(packages, MACHINES[architecture])
+    _install(packages, MACHINES[architecture], version)
     _prune(packages)
     shutil.copytree(model.lay(), layer / "model")
-    python = compiler()
+    python = compiler(version)
     if python is None:
         print(
-            f"no Python {PYTHON} here: the layer goes unchecked and without byte code, so functions start more slowly"
+            f"no Python {version} here: the layer goes unchecked and without byte code, so functions start more slowly"
         )
     else:
         _compile(layer, python)
@@ -92,10 +93,10 @@ def requirements() -> list[str]:
     return [line for line in wanted if line and re.split(r"[\[=<>~!;]", line)[0] not in NOT_INSTALLED]
 
 
-def _install(packages: Path, machine: str) -> None:
+def _install(packages: Path, machine: str, version: str) -> None:
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
     command += ["--target", str(packages), "--only-binary=:all:", "--implementation", "cp"]
-    command += ["--python-version", PYTHON, "-c", str(ROOT / "constraints.txt")]
+    command += ["--python-version", version, "-c", str(ROOT / "constraints.txt")]
     for version in PLATFORMS:
         command += ["--platform", f"manylinux_{version}_{machine}"]
     command += ["--platform", f"manylinux2014_{machine}"]
@@ -136,12 +137,12 @@ def _compile(layer: Path, python: str) -> None:
     )
 
 
-def compiler() -> str | None:
+def compiler(version: str = PYTHON) -> str | None:
     """A Python of the layer's version, if this machine has one that runs."""
-    for candidate in (sys.executable, f"python{PYTHON}"):
+    for candidate in (sys.executable, f"python{version}"):
         found = shutil.which(candidate)
         ask = [found or "", "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
-        if found and subprocess.run(ask, capture_output=True, text=True, check=False).stdout.strip() == PYTHON:
+        if found and subprocess.run(ask, capture_output=True, text=True, check=False).stdout.strip() == version:
             return found
     return None
 

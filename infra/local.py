@@ -50,6 +50,7 @@ class Wish:
     ``settings`` are environment variables of the functions, by their documented names. ``tick`` off leaves the
     minute's schedule out, for a test that calls the function itself. ``tenant`` is the plan-free name of a tenant to
     create, or None. ``packages`` is the folder that the functions import from: the virtual environment's by default.
+    ``layer`` is a built layer's archive, which then brings the packages, and ``model`` the folder of its model.
     """
 
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -58,6 +59,7 @@ class Wish:
     app: Path = ROOT
     packages: Path = Path(sysconfig.get_paths()["purelib"])
     model: Path = model.DEFAULT_FOLDER
+    layer: Path | None = None
 
 
 def up(wish: Wish | None = None, state: Path = STATE, say: Callable[[str], None] = print) -> Cloud:
@@ -124,7 +126,7 @@ def _build(cloud: Cloud, wish: Wish, say: Callable[[str], None]) -> Cloud:
     deployment = deploy(
         STAGE,
         made,
-        thin_layer.write(folder / "layer.zip", wish.packages),
+        wish.layer or thin_layer.write(folder / "layer.zip", wish.packages),
         {
             "PythonRuntime": thin_layer.RUNTIME,
             "ModelFolder": str(model.lay(wish.model)),

@@ -12,7 +12,7 @@ from infra.alarms import ALARMS
 from infra.gateway_responses import PROBLEMS
 from tests import emf
 from tests.e2e.cloud import PrivateCloud, until
-from tests.e2e.site import Site
+from tests.e2e.site import Page, Site
 
 QUEUE = "arn:aws:sqs:us-east-1:000000000000:larder-refresh"
 ALLOWED = {
@@ -62,6 +62,40 @@ def test_a_page_travels_from_source_through_tick_queue_and_worker_into_search(cl
     assert "emptied every spring" in hits["hits"][0]["text"]
     assert hits["degraded"] is None
     assert [path for path, _ in site.requests] == ["/handbook"]
+
+
+def test_a_stale_page_is_suggested_approved_and_tried_again_until_its_server_answers(
+    cloud: PrivateCloud, site: Site
+) -> None:
+    tenant = cloud.tenant()
+    assert tenant.post("/v1/kb/settings", {"night_start": "00:00", "night_end": "00:00"}).ok
+    page = site.publish("/damsons", "Damsons are picked after the first frost.")
+    page_is = site.pages["/damsons"]
+    site.pages["/damsons"] = Page("try later", 503)
+    source = f"/v1/kb/sources/{tenant.post('/v1/kb/sources', {'uri': page}).json()['id']}"
+    (suggestion,) = tenant.get("/v1/kb/suggestions").json()["items"]
+    approved = tenant.post(f"/v1/kb/suggestions/{suggestion['id']}/approve")
+    assert approved.status_code == 202, approved.text
+    make_all_due(cloud)
+    assert cloud.tick()["dispatched"] == 1
+    until(lambda: tenant.get(source).json()["last_status"] == "http_5xx", what="a failure")
+    (event,) = tenant.get("/v1/kb/events").json()["items"]
+    assert (event["state"], event["attempts"]) == ("pending", 1)
+    assert cloud.tick()["dispatched"] == 0, "it waits before it is tried again"
+
+    site.pages["/damsons"] = page_is
+    make_all_due(cloud)
+    assert cloud.tick()["dispatched"] == 1
+    until(lambda: tenant.get(source).json()["current_version"], what="a version")
+    found = tenant.post("/v1/kb/search", {"query": "when are damsons picked"}).json()["hits"]
+    assert "after the first frost" in found[0]["text"]
+    assert [path for path, _ in site.requests] == ["/damsons", "/damsons"]
+
+
+def make_all_due(cloud: PrivateCloud) -> None:
+    """Let the time come at which every waiting event is available."""
+    with cloud.connect("postgres") as connection:
+        connection.execute("update kb_events set available_at = now() - interval '1 second' where state = 'pending'")
 
 
 def test_one_request_is_followed_by_its_id_to_the_worker_and_into_the_record(cloud: PrivateCloud, site: Site) -> None:
