@@ -29,7 +29,7 @@ FORMATS = (
         "openai_key", "sk-proj- sk-svcacct- sk-admin- sk-None- sk-service-", rf"{_DIGIT}{_WD}{{20,250}}", where="glued"
     ),
     Format("openai_key", "sk-", rf"{_DIGIT}(?=[0-9]{{0,60}}[A-Za-z]){_W}{{20,120}}"),
-    Format("anthropic_key", "sk-ant-", rf"{_WD}{{24,250}}", where="glued"),
+    Format("anthropic_key", "sk-ant-", rf"{_DIGIT}{_WD}{{24,250}}", where="glued"),
     Format("openrouter_key", "sk-or-", rf"(?:v1-)?{_HEX}{{40,80}}"),
     Format("langfuse_key", "sk-lf-", _UUID),
     Format("huggingface_token", "hf_ api_org_", rf"{_W}{{30,48}}"),

@@ -37,6 +37,16 @@ _TYPED = re.compile(
     rf"[ \t]{{0,2}}=[ \t]{{0,4}}(?={_QUOTE})"
 )
 _ATTRIBUTE = re.compile(r"[\"']\s{1,8}(?:value|content)\s{0,2}=\s{0,2}(?=[\"'])")
+# The name is itself a value, and what it is given follows under a key or a flag of its own: {"name": "DB_PASSWORD",
+# "value": "…"}, a container's env in YAML, az keyvault secret set --name DbPassword --value …; or it holds a record.
+_VALUE_KEY = r"[\"']?(?:parameter)?value[\"']?[ \t]{0,4}[:=][ \t]{0,8}"
+_OTHER_KEYS = r"(?:\"\w{1,20}\": ?\"?\w{1,20}\"?,\s{1,40}){0,3}"
+_UNDER_VALUE = re.compile(
+    rf"[\"']?[ \t]{{0,4}}(?:,|\r?\n)\s{{0,40}}{_VALUE_KEY}"
+    rf"|[\"']?[ \t]{{0,4}}[:=][ \t]{{0,4}}\{{\s{{0,40}}{_OTHER_KEYS}{_VALUE_KEY}"
+    r"|[ \t]{1,4}-{1,2}(?:body|value|b)[ \t=]{1,4}",
+    re.IGNORECASE,
+)
 _CALL = re.compile(rf"{_CLOSE}[ \t]{{0,2}}(?:[(,]|\|\|)\s{{0,4}}(?={_QUOTE})")
 _SPACE = re.compile(r"[\"']?[ \t]{1,8}")
 # A verb, a dash, the border of a cell, or a quote: SQL's IDENTIFIED BY '…', nginx's proxy_set_header X-Api-Key "…".
@@ -64,10 +74,12 @@ _BARE = re.compile(
     r"(?:[^\s\"'`<>;,&|\\“”\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]{1,400}+"
     r"|[;,&|](?![\s;,&|]|$|[\w. -]{1,40}[=:]|#?\w{1,8};)|\\(?![nrt\"'])){1,8}"
 )
+_FORM_VALUE = re.compile(r"(?:[^\s\"'`<>&%]|%(?!26)){1,400}+")  # %26 is an ampersand there
 _LINE_ENDS = frozenset("|>\r\n")
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 
-_SETS = re.compile(r"(?:^|\s)(?:env|setenv|setx|set -\w{1,3})[ \t]{1,4}\Z", re.IGNORECASE)
+_SETS = re.compile(r"(?:^|\s)(?:env|setenv|setx|set -\w{1,3}|config(?:ure)? set)[ \t]{1,4}\Z", re.IGNORECASE)
+_DIRECTIVE = re.compile(r"(?:bind|root)pw", re.IGNORECASE)  # of slapd.conf and nslcd.conf: no sign stands behind it
 _NETRC = re.compile(r"machine\s{1,8}\S{1,100}\s{1,8}(?:login\s{1,8}\S{1,100}\s{1,8})?\Z")
 _KEY_OF_LINE = re.compile(r"(?:^|\n)[\s>*+-]{0,20}(?:export |set |ENV |\"|')?\Z")
 
@@ -76,9 +88,11 @@ def given_to(text: str, name: Name) -> Given | None:
     """What the name is given here, if anything."""
     if _BEGINS_WORD.match(text, name.end):
         return _told(text, name)
+    if sign := _UNDER_VALUE.match(text, name.end):
+        return _given_at(text, sign.end(), certain=True)
     typed = "=" in text[name.end : name.end + 64] and name.word != "pass"
     if sign := (typed and _TYPED.match(text, name.end)) or _ASSIGN.match(text, name.end):
-        value = _value(text, sign.end())
+        value = _form_value(text, sign.end()) if sign.group().upper() == "%3D" else _value(text, sign.end())
         equals = "=" in sign.group()
         if value and not value.quoted and sign.group().strip().startswith("!="):
             return None  # compared with another name
@@ -115,11 +129,13 @@ def _given_at(text: str, at: int, certain: bool) -> Given | None:
 
 
 def _takes_space(text: str, name: Name) -> bool:
-    """Whether a value may follow the name after a blank alone: a flag, ENV, .netrc."""
+    """Whether a value may follow the name after a blank alone: a flag, ENV, .netrc, a directive."""
     if text.startswith("-", name.start):
         return name.start == 0 or text[name.start - 1] in " \t\n\"'[(,"
     before = text[max(0, name.start - 220) : name.start]
-    return _SETS.search(before[-12:]) is not None or ("machine" in before and _NETRC.search(before) is not None)
+    if _DIRECTIVE.fullmatch(text, name.start, name.end):
+        return is_key_of_line(text, name)
+    return _SETS.search(before[-20:]) is not None or ("machine" in before and _NETRC.search(before) is not None)
 
 
 def _value(text: str, at: int) -> Value | None:
@@ -137,6 +153,12 @@ def _value(text: str, at: int) -> Value | None:
         at = start
     bare = _BARE.match(text, at)
     return _trimmed(text, *bare.span()) if bare else None
+
+
+def _form_value(text: str, at: int) -> Value | None:
+    """A value in a form that was percent-encoded once more."""
+    found = _FORM_VALUE.match(text, at)
+    return Value(*found.span(), quoted=False) if found else None
 
 
 def _closing(text: str, start: int, quote: str) -> int | None:

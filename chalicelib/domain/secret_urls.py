@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from urllib.parse import unquote
 
 from chalicelib.domain.secret_finding import Finding, occurrences
 from chalicelib.domain.secret_values import is_masked, is_placeholder, is_token
 
 # A colon or an at sign after the first slash belongs to the path, so neither part holds one. A password may hold
-# an at sign of its own: the last one before the path ends it. ``\x`` is how shells and JSON escape.
-_USERINFO = re.compile(r"://[^\s:/?#@\"'<>`|]{0,200}:([^\s/?#\"'<>`|]{1,400})@(?=[\w\[%$({])")
+# an at sign of its own: the last one before the path ends it. ``\x`` is how shells and JSON escape, slashes too.
+_USERINFO = re.compile(r":(?://|\\/\\/)[^\s:/?#@\"'<>`|]{0,200}:([^\s/?#\"'<>`|]{1,400})@(?=[\w\[%$({])")
 # Of a database's address nobody takes a metric's for it, so there a password may hold what should have been escaped.
 _DATABASE = re.compile(
     r"(?:postgres(?:ql)?|mysql|mariadb|mongodb|redis|rediss|amqps?|s?ftps?|ldaps?|smtps?|imaps?|mssql|sqlserver|clickhouse|"
     r"cockroachdb|couchdb|neo4j|nats|mqtts?|snowflake|oracle)(?:\+[\w.]{1,20})?://[^\s:/@\"'<>`|]{0,200}:"
     r"([^\s\"'<>`|]{1,200}?)@(?=[\w.\-\[\]]{1,120}(?:[:/?,\s\"'`);]|$))"
+)
+# A whole address inside another one's query.
+_ENCODED = re.compile(
+    r"%3A%2F%2F[^\s%&\"'<>]{0,100}%3A((?:[^\s%&\"'<>]|%(?!2F|3F|23|40)){1,200})%40(?=[\w\[])", re.IGNORECASE
 )
 _SHORTEST = 4  # documents are full of user:xyz@, and what is shorter protects nothing
 _TOKEN_AS_USER = re.compile(r"://([A-Za-z0-9_.~%-]{16,400})(?::(?:x-oauth-basic)?)@(?=\w)")
@@ -60,7 +65,7 @@ _SHARED_ACCESS = re.compile(r"SharedAccessSignature (?:sr=[^\s&]{1,300}&)?[^\s]{
 
 def find_in_addresses(text: str) -> Iterator[Finding]:
     """Yield passwords of URLs and connection strings, webhook addresses, and signatures of shared links."""
-    if "://" in text:
+    if "://" in text or ":\\/\\/" in text or "%2F%2F" in text or "%2f%2f" in text:
         yield from _find_userinfo(text)
     for found in _ORACLE.finditer(text):
         if not is_placeholder(found.group(1)):
@@ -92,10 +97,10 @@ def _find_in_go_dsn(text: str) -> Iterator[Finding]:
 
 
 def _find_userinfo(text: str) -> Iterator[Finding]:
-    for pattern in (_USERINFO, _DATABASE):
+    for pattern in (_USERINFO, _DATABASE, _ENCODED):
         for found in pattern.finditer(text):
             password = found.group(1)
-            if len(password) >= _SHORTEST and not is_placeholder(password):
+            if len(password) >= _SHORTEST and not is_placeholder(unquote(password)):
                 yield Finding("url_credentials", *found.span(1))
     for found in _TOKEN_AS_USER.finditer(text):
         if is_token(found.group(1), quoted=True, uuids=True):

@@ -516,6 +516,21 @@ third cb = private_token=⟦{token}⟧
 third cc = $env:AZURE_CLIENT_SECRET='⟦aB38Q~{token}xy⟧'
 third cd = key1: AccountKey=⟦{b64_88}⟧
 third ce = BlobEndpoint=https://a.blob.core.windows.net/;SharedAccessSignature=sv=2024&sig=⟦{b64_40}%3D⟧
+json escaped slashes = {{"url":"https:\\/\\/bob:⟦{token}⟧@git.test\\/a.git"}}
+url in a query = https://sso.test/login?next=https%3A%2F%2Fbob%3A⟦{plain}⟧%40git.test%2Fa.git&x=1
+url in a query low = next=https%3a%2f%2fbob%3a⟦{plain}⟧%40git.test
+form encoded twice = body=user%3Dbob%26password%3D⟦{plain}⟧%26go%3D1
+aws configure = aws configure set aws_secret_access_key ⟦{b64_40}⟧ --profile x
+aws configure profile = aws configure set profile.prod.aws_secret_access_key ⟦{b64_40}⟧
+nslcd = uri ldap://dir.test\nbindpw ⟦{password}⟧\nssl on
+env of a container = env:\n  - name: DB_PASSWORD\n    value: "⟦{password}⟧"\n
+env of a container bare = env:\n  - name: DB_PASSWORD\n    value: ⟦{plain}⟧\n
+env of a task = {{"environment": [{{"name": "DB_PASSWORD", "value": "⟦{password}⟧"}}]}}
+env of a task packed = [{{"name":"API_TOKEN","value":"⟦{token}⟧"}},{{"name":"PORT","value":"8080"}}]
+stack parameter = [{{"ParameterKey": "DBPassword", "ParameterValue": "⟦{plain}⟧"}}]
+terraform output = {{\n  "db_password": {{\n    "sensitive": true,\n    "type": "string",\n    "value": "⟦{plain}⟧"\n  }}\n}}
+key vault = az keyvault secret set --vault-name v --name DbPassword --value "⟦{plain}⟧"
+gh secret = gh secret set DB_PASSWORD --body ⟦{plain}⟧
 """
 
 LOOKALIKES = r"""
@@ -564,6 +579,16 @@ placeholder x = api_key = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 placeholder X = OPENAI_API_KEY=sk-XXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX
 placeholder ghp = GITHUB_TOKEN=ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
 placeholder github = ghp_yourPersonalAccessTokenGoesHere123456789
+url in a query without password = https://sso.test/login?next=https%3A%2F%2Fgit.test%3A8443%2Fa%40b
+url in a query of somebody = next=https%3A%2F%2Fbob%40git.test%2Fa.git
+css anthropic = .sk-ant-design-button-primary-large-disabled { color: red }
+url encoded mask = https://bob:%2A%2A%2A%2A%2A%2A%2A%2A@git.test/a.git
+env of a container by reference = - name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef:\n      name: billing-db-2026\n      key: password
+env of a container by template = - name: DB_PASSWORD\n  value: "{{ .Values.db.password }}"
+env of a container by variable = - name: DB_PASSWORD\n  value: $(vault_db_password_2)
+name and another value = {"name": "password", "value": "Password", "id": 48151623}
+bindpw in words = bindpw is the option that holds it, in line 42 of nslcd.conf
+config set = config set token-ttl 86400
 placeholder anthropic = ANTHROPIC_API_KEY=sk-ant-api03-your-key-here
 placeholder slack = SLACK_TOKEN=xoxb-your-slack-bot-token
 placeholder slack dots = xoxb-... is the bot token
