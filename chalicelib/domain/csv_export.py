@@ -6,7 +6,9 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 
-_RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r", "\n")
+# The wide ones are read as the others where people type wide characters (OWASP, CSV Injection).
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+_CONTROL = ("\t", "\r", "\n")
 
 
 def lines(rows: Iterable[Sequence[object]]) -> str:
@@ -20,4 +22,6 @@ def lines(rows: Iterable[Sequence[object]]) -> str:
 
 def _cell(value: object) -> str:
     text = "" if value is None else str(value)
-    return f"'{text}" if text.lstrip(" ").startswith(_RUN_BY_SPREADSHEETS) else text
+    # Any blank before a sign is taken away by some reader.
+    runs = text.lstrip().startswith(_FORMULA) or text.lstrip(" ").startswith(_CONTROL)
+    return f"'{text}" if runs else text
