@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -78,8 +78,9 @@ def verify(outside: Outside, who: Principal, *, most_rows: int | None = None) ->
     """Walk every chain of the tenant from its first row to its head, and every seal.
 
     Finds a row that was edited, taken out, put in another place or cut off the end, and a head that was changed after
-    it was sealed. What retention dropped is known by its sealed head. With ``most_rows`` only the newest segments that
-    together have no more are walked; the seals are looked at all the same.
+    it was sealed. What retention dropped is known by its sealed head; a segment that was dropped before its time is
+    found. With ``most_rows`` only the newest segments that together have no more are walked; the seals are looked at
+    all the same.
     """
     rows = left_out = 0
     faults: list[Fault] = []
@@ -88,9 +89,11 @@ def verify(outside: Outside, who: Principal, *, most_rows: int | None = None) ->
         before: dict[str, str | None] = {}
         walked = _newest(segments, most_rows)
         for segment in segments:
-            if segment["dropped_at"] is None and (segment["kind"], segment["day"]) not in walked:
+            if segment["dropped_at"] is not None:
+                faults += _check_drop(segment)
+            elif (segment["kind"], segment["day"]) not in walked:
                 left_out += segment["row_count"]
-            elif segment["dropped_at"] is None:
+            else:
                 seen, wrong = _walk(tx, segment)
                 rows += seen
                 faults += wrong
@@ -172,6 +175,14 @@ def _record(row: dict[str, Any]) -> bytes:
 def _form(evaluated_at: datetime, decision: str, reason: str, *context: str) -> Form:
     names = ("tenant_id", "role", "purpose", "operator", "trace_id", "mode")
     return Recorder(dict(zip(names, context, strict=True)), evaluated_at).form(decision, reason)
+
+
+def _check_drop(segment: dict[str, Any]) -> list[Fault]:
+    """Retention is the only one that may drop, and drops nothing before its time."""
+    kept = timedelta(days=KEPT_DAYS[segment["kind"]])
+    if segment["sealed_at"] is not None and segment["day"] < segment["dropped_at"].astimezone(UTC).date() - kept:
+        return []
+    return [Fault(segment["kind"], segment["day"], None, "dropped before its time")]
 
 
 def _check_seal(keys: Keyring, segment: dict[str, Any], before: str | None) -> list[Fault]:

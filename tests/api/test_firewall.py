@@ -6,7 +6,7 @@ import csv
 import io
 import threading
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -147,6 +147,18 @@ def test_sealed_heads_show_what_happened_also_after_retention(
     rows.sql(deployment, "update evaluation_segments set row_count = row_count - 1")
     faults = evaluations.verify(deployment.outside, rows.principal(acme)).faults
     assert [fault.what for fault in faults] == ["head changed after it was sealed"]
+
+
+@pytest.mark.parametrize("when", ["now()", "now() + interval '99 days'"])
+def test_a_day_whose_decisions_went_before_their_time_is_found(
+    deployment: Deployment, acme: Tenant, filled: Any, when: str
+) -> None:
+    assert evaluations.seal(deployment.worker, now=datetime.now(UTC) + timedelta(days=1)) == 1
+    assert evaluations.verify(deployment.outside, rows.principal(acme)).faults == []
+    rows.sql(deployment, f"update evaluation_segments set dropped_at = {when} where kind = 'allow'")
+    rows.sql(deployment, "delete from policy_evaluations where kind = 'allow'")
+    faults = evaluations.verify(deployment.outside, rows.principal(acme)).faults
+    assert [fault.what for fault in faults] == ["dropped before its time"]
 
 
 def test_the_edge_adds_to_the_record_and_changes_nothing_of_it(

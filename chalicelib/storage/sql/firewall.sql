@@ -13,7 +13,10 @@ select * from policy_evaluations
  order by evaluated_at, id limit %(limit)s
 
 -- name: segments
-select * from evaluation_segments where tenant_id = %(tenant_id)s order by kind, day
+-- A drop in the future has not been.
+select tenant_id, day, kind, row_count, last_hash, sealed_at, seal, key_id,
+       case when dropped_at is not null then least(dropped_at, now()) end as dropped_at
+  from evaluation_segments where tenant_id = %(tenant_id)s order by kind, day
 
 -- name: segment_rows
 select number, id, row_hash, tenant_id, chunk_id, source_id, version, role, purpose, operator, trace_id, decision,
