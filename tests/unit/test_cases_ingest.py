@@ -5,7 +5,8 @@ import pytest
 from tests.cases.ingest_player import play
 from tests.cases.report import Case, failed, read_cases
 
-CASES = list(read_cases(Path(__file__).parents[1] / "cases" / "ingest.jsonl"))
+FOLDER = Path(__file__).parents[1] / "cases"
+CASES = [case for name in ("ingest", "ingest_more") for case in read_cases(FOLDER / f"{name}.jsonl")]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
