@@ -6,12 +6,13 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from uuid import UUID, uuid5
 
 from chalicelib.domain.chunk_cuts import MAX_CHARACTERS, MAX_CHUNKS, MAX_OVERLAP, cuts, middle_cut, overlap_start
 from chalicelib.domain.clean_text import nfc
 
-CHUNKER_VERSION = 1
+CHUNKER_VERSION = 2
 SURELY_FITS = 250  # bytes: a token has one at least, and no model's window is smaller
 
 
@@ -39,16 +40,14 @@ def chunk(text: str, *, fits: Callable[[str], bool] | None = None) -> list[Chunk
     are the text, but for blanks that would be a chunk by themselves. A grapheme cluster is cut only if it is longer
     than a body may be. Takes linear time. Raises TooManyChunks.
     """
-    ends = cuts(text)
     chunks: list[Chunk] = []
-    for before, start, end in zip([0, *ends], ends, ends[1:], strict=False):
-        for piece in _fitting(text, before, start, end, fits):
-            if piece.body.isspace() and chunks and _holds(whole := _joined(chunks[-1], piece), fits):
-                chunks[-1] = whole
-            elif not piece.text.isspace():
-                chunks.append(piece)
-            if len(chunks) > MAX_CHUNKS:
-                raise TooManyChunks(f"more than {MAX_CHUNKS} chunks")
+    for piece in _fitting(text, fits):
+        if piece.body.isspace() and chunks and _holds(whole := _joined(chunks[-1], piece), fits):
+            chunks[-1] = whole
+        elif not piece.text.isspace():
+            chunks.append(piece)
+        if len(chunks) > MAX_CHUNKS:
+            raise TooManyChunks(f"more than {MAX_CHUNKS} chunks")
     return chunks
 
 
@@ -68,9 +67,10 @@ def chunk_ids(source_id: UUID, chunks: Sequence[Chunk]) -> list[UUID]:
     return ids
 
 
-def _fitting(text: str, before: int, start: int, end: int, fits: Callable[[str], bool] | None) -> Iterator[Chunk]:
-    """Yield the body at ``start``, whose neighbour begins at ``before``: one chunk, or halves of halves that fit."""
-    waiting = [(start, end)]
+def _fitting(text: str, fits: Callable[[str], bool] | None) -> Iterator[Chunk]:
+    """Yield each body with its repeat of the one before: one chunk, or halves of halves that fit."""
+    waiting = [*pairwise(cuts(text))][::-1]
+    before = 0
     while waiting:
         start, end = waiting.pop()
         begin = overlap_start(text, before, start, min(MAX_OVERLAP, (end - start) // 2))

@@ -95,6 +95,7 @@ def test_a_text_is_its_bodies_joined_and_no_short_cluster_is_cut(text: str) -> N
             check_clusters(text, chunks)
 
 
+@example("👨\u200d👩\u200d👧" * 53 + " " + "x" * 1800, 348)
 @settings(max_examples=25, deadline=None)
 @given(TEXTS.filter(lambda text: all(len(run) < 40 for run in regex.findall(r"\s+", text))), st.integers(20, 600))
 def test_what_the_window_does_not_hold_is_cut_until_it_fits(text: str, window: int) -> None:
