@@ -91,7 +91,7 @@ class Keyring:
     @cached_property
     def _keys(self) -> list[Key]:
         try:
-            document = json.loads(_read(self._location))
+            document = json.loads(read_secret(self._location))
             keys = [Key(entry["id"], base64.urlsafe_b64decode(entry["secret"])) for entry in document["keys"]]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise KeysUnusable("the list of keys can't be read") from error
@@ -108,12 +108,16 @@ def make_file(path: Path) -> None:
         json.dump({"keys": [{"id": "1", "secret": secret}]}, file)
 
 
-def _read(location: str) -> str:
+def read_secret(location: str) -> str:
+    """What a secret of Secrets Manager holds, by its ARN, or a file that its owner alone may read.
+
+    Raises KeysUnusable for a file that others may read, OSError, and whatever Secrets Manager's client raises.
+    """
     if location.startswith("arn:"):
         from aws_lambda_powertools.utilities import parameters
 
         return str(parameters.get_secret(location, max_age=300))
     path = Path(location)
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
-        raise KeysUnusable("the file of keys is open to others: chmod 600")
+        raise KeysUnusable("a file with a secret is open to others: chmod 600")
     return path.read_text(encoding="utf-8")

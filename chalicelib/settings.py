@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.errors import SettingsError
-from chalicelib.fetching.ssrf import parse_allowlist
+from chalicelib.fetching.errors import FetchError
+from chalicelib.fetching.ssrf import parse_allowlist, parse_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,16 @@ def _domains(text: str) -> tuple[str, ...]:
         return parse_allowlist(text) if text else ()
     except ValueError:  # its message quotes the entry
         raise ValueError("must be domains with commas between them, none of them empty") from None
+
+
+def _endpoint(text: str) -> str:
+    try:
+        target = parse_url(text.strip()) if text.strip() else None
+    except FetchError:
+        target = None
+    if text.strip() and (target is None or "?" in text):
+        raise ValueError("must be an https URL without a query, such as https://llm.example.com/v1")
+    return text.strip()
 
 
 def _ports(text: str) -> frozenset[int]:
@@ -184,6 +195,21 @@ VARIABLES: Mapping[str, Variable] = {
         _integer(1, 36_500),
         "Days without use after which a tenant that wants to be asked is asked whether a text with an end may go.",
     ),
+    "llm_endpoint": Variable(
+        "LARDER_LLM_ENDPOINT",
+        "",
+        _endpoint,
+        "The https URL of an OpenAI-compatible API, such as https://llm.example.com/v1, that may be asked to write one "
+        "text for two near-duplicates when an operator wants it. Unset: nothing is written, and nothing is sent.",
+    ),
+    "llm_model": Variable("LARDER_LLM_MODEL", "", _text, "The model that LARDER_LLM_ENDPOINT is asked for."),
+    "llm_key": Variable(
+        "LARDER_LLM_KEY",
+        "",
+        _text,
+        "Where the key for LARDER_LLM_ENDPOINT is: a file of mode 0600, or the ARN of a secret of Secrets Manager. "
+        "Unset: the endpoint asks for none.",
+    ),
     "log_level": Variable(
         "LARDER_LOG_LEVEL", "INFO", _choice(*_LEVELS), "The least level that is logged.", choices=_LEVELS
     ),
@@ -234,6 +260,9 @@ class Settings:
     lease_seconds: int
     embedding_cache_rows: int
     retention_idle_days: int
+    llm_endpoint: str
+    llm_model: str
+    llm_key: str
     log_level: str
     tracing: bool
     service: str

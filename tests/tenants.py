@@ -15,7 +15,7 @@ from chalicelib import bootstrap, settings
 from chalicelib.embedding.model import Embedder
 from chalicelib.fetching import ssrf
 from chalicelib.queueing.messages import Depths, Message
-from chalicelib.services import tenancy
+from chalicelib.services import tenancy, tokens
 from chalicelib.services.outside import Outside
 from chalicelib.storage.connection import Database
 from tests.postgres import TestServer
@@ -91,6 +91,12 @@ class Tenant:
     def post(self, path: str, body: Any = None, *, raw: bytes | None = None) -> Answer:
         return self.deployment.request("POST", path, self._headers(), body, raw=raw)
 
+    def as_operator(self, name: str = "Robin") -> Tenant:
+        """The same tenant with an admin token that was minted for a named person."""
+        with self.deployment.owner.transaction() as tx:
+            token = tokens.mint(tx, self.id, tokens.Minted("admin", operator=name), datetime.now(UTC))
+        return replace(self, admin_token=token)
+
     def read_only(self, method: str, path: str, body: Any = None) -> Answer:
         return self.deployment.request(method, path, {"Authorization": f"Bearer {self.api_token}"}, body)
 
@@ -124,6 +130,7 @@ class Deployment:
             "DATABASE_URL": self.server.url(self.database_name, role),
             "LARDER_KEYS": str(self.server.keys),
             "KB_MUTATIONS_PER_HOUR": "100000",
+            "LARDER_LLM_ENDPOINT": "https://127.0.0.1:9/v1",  # where the guard connects to nothing
             **self.environment,
         }
         built = bootstrap.build(settings.read(environment))

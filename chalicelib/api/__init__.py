@@ -9,6 +9,7 @@ def resources() -> list[Resource]:
     """Every resource of the API, in the order in which it is documented."""
     from chalicelib.api import (
         assistants,
+        consolidation,
         context,
         doctor,
         events,
@@ -40,6 +41,7 @@ def resources() -> list[Resource]:
         firewall.firewall,
         memory.memory,
         retention.retention,
+        consolidation.consolidation,
         doctor.doctor,
         providers.providers,
         assistants.assistants,

@@ -12,6 +12,7 @@ import click
 
 from chalicelib.cli import (
     conformance,
+    consolidation,
     doctor,
     events,
     firewall,
@@ -85,6 +86,7 @@ for command in (
     memory.memory,
     quarantine.quarantine,
     retention.retention,
+    consolidation.consolidation,
     providers.providers,
     knowledge.knowledge,
     conformance.conformance,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chalicelib.client.consolidation import ConsolidationRoutes
 from chalicelib.client.doctor import DoctorRoutes
 from chalicelib.client.firewall import FirewallRoutes
 from chalicelib.client.knowledge import KnowledgeRoutes
@@ -22,6 +23,7 @@ class Client(
     KnowledgeRoutes,
     DoctorRoutes,
     RetentionRoutes,
+    ConsolidationRoutes,
 ):
     """A tenant's view of one deployment.
 

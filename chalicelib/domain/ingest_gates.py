@@ -28,6 +28,7 @@ class Deposit(StrEnum):
     DOCUMENT = "document"
     AGENT_OUTPUT = "agent_output"
     PAGE = "page"
+    CONSOLIDATED = "consolidated"
 
 
 class Gate(StrEnum):
@@ -51,6 +52,7 @@ FLOORS = {
     Deposit.DOCUMENT: Floor(64, 10),
     Deposit.AGENT_OUTPUT: Floor(64, 10),
     Deposit.PAGE: Floor(0, 0),
+    Deposit.CONSOLIDATED: Floor(64, 10),
 }
 
 

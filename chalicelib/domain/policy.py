@@ -107,6 +107,11 @@ def digest(policy: Policy) -> str:
     return hashlib.sha256(rfc8785.dumps(as_json(policy))).hexdigest()
 
 
+def rules_digest(policy: Policy) -> str:
+    """The digest of what the policy says, whatever the origin: equal for texts that the same readers may read."""
+    return digest(replace(policy, provenance=Provenance()))
+
+
 def instant(moment: datetime) -> str:
     """An aware datetime as RFC 3339 in UTC, to the second, with a fraction only where there is one."""
     whole, _, fraction = moment.astimezone(UTC).replace(tzinfo=None).isoformat().partition(".")

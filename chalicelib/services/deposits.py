@@ -36,8 +36,14 @@ _ORIGIN = {
     Deposit.NOTE: "companion_note",
     Deposit.DOCUMENT: "ingested_document",
     Deposit.AGENT_OUTPUT: "workflow_output",
+    Deposit.CONSOLIDATED: "consolidated",
 }
-_TYPE = {Deposit.NOTE: "note", Deposit.DOCUMENT: "document", Deposit.AGENT_OUTPUT: "document"}
+_TYPE = {
+    Deposit.NOTE: "note",
+    Deposit.DOCUMENT: "document",
+    Deposit.AGENT_OUTPUT: "document",
+    Deposit.CONSOLIDATED: "document",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,25 +101,33 @@ def deposit(
     except policy_patch.PolicyError as error:
         raise Invalid(str(error), field=error.field, rule=str(error)) from error
     with quotas.mutation(outside, who, now) as (tx, allowance):
-        screening = screen(
-            offered.text,
-            offered.deposit,
-            deny_patterns(tx, who.tenant_id),
-            beside=[offered.title],
-            scan=not outside.settings.allow_unscanned,
-        )
-        if screening.outcome == "admit":
-            return keep(outside, tx, who, offered, screening, patch, correlation_id, now), allowance
-        if screening.outcome == "quarantine":
-            title, policy = offered.title, offered.policy
-            held = hold(tx, who.tenant_id, None, offered.deposit, screening, title, policy, now, correlation_id)
-            return Deposited(None, None, len(screening.findings), held, screening.gate), allowance
-        raise Invalid(
-            f"nothing was saved: {screening.reason.replace('_', ' ')}",
-            code=screening.reason,
-            field="text",
-            gate=screening.gate,
-        )
+        return take(outside, tx, who, offered, patch, correlation_id, now), allowance
+
+
+def take(
+    outside: Outside,
+    tx: Transaction,
+    who: Principal,
+    offered: Offered,
+    patch: policy_patch.PolicyPatch,
+    correlation_id: str | None,
+    now: datetime,
+) -> Deposited:
+    """Run the gates, in the caller's transaction. Raises Invalid where nothing may be saved."""
+    patterns, scan = deny_patterns(tx, who.tenant_id), not outside.settings.allow_unscanned
+    screening = screen(offered.text, offered.deposit, patterns, beside=[offered.title], scan=scan)
+    if screening.outcome == "admit":
+        return keep(outside, tx, who, offered, screening, patch, correlation_id, now)
+    if screening.outcome == "quarantine":
+        title, policy = offered.title, offered.policy
+        held = hold(tx, who.tenant_id, None, offered.deposit, screening, title, policy, now, correlation_id)
+        return Deposited(None, None, len(screening.findings), held, screening.gate)
+    raise Invalid(
+        f"nothing was saved: {screening.reason.replace('_', ' ')}",
+        code=screening.reason,
+        field="text",
+        gate=screening.gate,
+    )
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from uuid import UUID
 from chalicelib.domain.night_window import NightSettings, current_night, next_start
 from chalicelib.keys import KeysUnusable
 from chalicelib.queueing.messages import Message
-from chalicelib.services import evaluations, provider_secrets, retention, search_cache
+from chalicelib.services import evaluations, provider_secrets, retention, search_cache, summary_writing
 from chalicelib.services.outside import Outside
 from chalicelib.storage.connection import Transaction
 from chalicelib.storage.events import MAX_LEASES
@@ -51,6 +51,8 @@ def tick(outside: Outside, *, now: datetime) -> Ticked:
         _tidy(outside, now)
     lost = _sweep_lost(outside, now)
     dispatched, unsent, caps_reached = _dispatch(outside, now) if outside.settings.enable_kb else (0, 0, 0)
+    if outside.settings.enable_kb:
+        summary_writing.dispatch(outside, now)
     _measure_queue(outside, now)
     return Ticked(due, dispatched, unsent, caps_reached, leases_swept=len(swept), lost_swept=lost)
 

@@ -14,6 +14,7 @@ from chalicelib.queueing.messages import CORRELATION_ATTRIBUTE, event_id_in
 from chalicelib.services import outcomes, refresh
 from chalicelib.services.outside import Outside
 from chalicelib.telemetry import log_unexpected, logger
+from chalicelib.workers import writing
 from chalicelib.workers.measured import Measured
 
 Clock = Callable[[], datetime]
@@ -30,13 +31,14 @@ def handle(records: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def run(outside: Outside, event_id: UUID, *, clock: Clock) -> str:
-    """Do one event; how it ended, or ``nothing_to_do`` or ``postponed``. The clock is read before each move.
+    """Do one event, or write what a proposal waits for; how it ended, or ``nothing_to_do`` or ``postponed``.
 
-    Raises whatever is unexpected, after the event was made available to the next delivery.
+    The clock is read before each move. Raises whatever is unexpected, after the event was made available to the next
+    delivery.
     """
     job = refresh.begin(outside, event_id, now=clock())
     if job is None:
-        return "nothing_to_do"
+        return writing.run(outside, event_id, clock=clock) or "nothing_to_do"
     try:
         busy_until = _wait_for_host(outside, job, clock)
         if busy_until is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -9,7 +10,10 @@ from uuid import UUID, uuid4
 from pgvector import Vector
 from psycopg.types.range import TimestamptzRange
 
+from chalicelib.domain import policy
+from chalicelib.domain.chunking import content_hash
 from chalicelib.knowledge.sealed import seal
+from chalicelib.services import enforcement
 from tests.any_row import make_row
 from tests.api.contract import WORDS
 from tests.api.tables import superuser
@@ -33,6 +37,7 @@ def furnish(tenant: Tenant) -> dict[str, Any]:
         "chunk_id": chunk,
         "held_id": quarantine(tenant),
         "request_id": ask_to_delete(tenant),
+        **near_duplicates(tenant),
     }
 
 
@@ -73,6 +78,41 @@ def ask_to_delete(tenant: Tenant) -> UUID:
         # Off, so that searches of the other texts don't meet this one.
         connection.execute("update kb_sources set active = false where id = %s", (source,))
     return asked
+
+
+def near_duplicates(tenant: Tenant) -> dict[str, UUID]:
+    """Proposals about two texts that are as they were: one that waits for an answer, and one that was accepted."""
+    now, texts = datetime.now(UTC), ("Zebras graze.", "Zebras graze:")
+    sources = [UUID(tenant.add(f"https://twin-{name}.example/")["id"]) for name in ("kept", "other")]
+    chunks = [write_version(tenant, one, 1, text, now, None) for one, text in zip(sources, texts, strict=True)]
+    with superuser(tenant.deployment) as connection:
+        for chunk, text in zip(chunks, texts, strict=True):
+            connection.execute(
+                "update kb_chunks set content_hash = %s, embedding_model = 'words' where chunk_id = %s",
+                (content_hash(text), chunk),
+            )
+    return {
+        "proposal_id": propose(tenant, sources, chunks, texts),
+        "accepted_id": propose(tenant, sources, chunks, texts, state="accepted"),
+    }
+
+
+def propose(tenant: Tenant, sources: Sequence[UUID], chunks: Sequence[UUID], texts: Sequence[str], **more: Any) -> UUID:
+    """A proposal about two texts, the first of them to be kept, under the policy that counts for that one now."""
+    ident = uuid4()
+    with tenant.deployment.outside.database.transaction(tenant.id) as tx:
+        row = tx.row("policies.chunk", chunk_id=chunks[0])
+    assert row is not None
+    columns = {
+        f"{part}_{name}": value
+        for part, *values in zip(("kept", "other"), sources, map(content_hash, texts), chunks, strict=True)
+        for name, value in zip(("source_id", "hash", "chunk_id"), values, strict=True)
+    }
+    digest = policy.rules_digest(enforcement.policy_of(row))
+    known = {"id": ident, "tenant_id": tenant.id, "kind": "extractive", "policy_digest": digest}
+    with superuser(tenant.deployment) as connection:
+        make_row(connection, "consolidation_proposals", **{**known, **columns, "pair": str(ident), **more})
+    return ident
 
 
 def hold_text(tenant: Tenant, source_id: UUID, *, now: datetime) -> UUID:

@@ -28,7 +28,7 @@ def use_up(tenant: Tenant) -> None:
 
 @pytest.fixture(scope="module")
 def exhausted(shared: Deployment) -> tuple[Tenant, dict[str, UUID]]:
-    tenant = shared.tenant("exhausted")
+    tenant = shared.tenant("exhausted").as_operator()
     ids = furnish(tenant)
     use_up(tenant)
     return tenant, ids

@@ -627,6 +627,24 @@ begin
 end
 $$;
 ALTER FUNCTION public.inherit_policies_v1(p_source uuid, p_new text[], p_old text[], p_now timestamp with time zone) OWNER TO larder_owner;
+CREATE FUNCTION public.lapse_consolidation_v1() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'public'
+    AS $$
+begin
+  with lapsed as (
+    update public.consolidation_proposals
+       set state = 'lapsed', reason = 'forgotten', text = null, decided_at = new.forgotten_at
+     where state in ('writing', 'open') and tenant_id = new.tenant_id
+       and ((kept_source_id = new.source_id and kept_hash = new.content_hash)
+            or (other_source_id = new.source_id and other_hash = new.content_hash))
+    returning id
+  )
+  delete from public.consolidation_work where proposal_id in (select id from lapsed);
+  return null;
+end
+$$;
+ALTER FUNCTION public.lapse_consolidation_v1() OWNER TO larder_reader;
 CREATE TABLE public.kb_events (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
     tenant_id uuid NOT NULL,
@@ -733,6 +751,39 @@ begin
 end
 $$;
 ALTER FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) OWNER TO larder_reader;
+CREATE FUNCTION public.search_words_v2(p_query text, p_sources uuid[], p_limit integer) RETURNS TABLE(row_id bigint, rank real)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 50
+    SET search_path TO 'pg_catalog', 'public'
+    AS $$
+declare
+  v_tenant uuid := nullif(current_setting('larder.tenant_id', true), '')::uuid;
+  v_all tsquery := query_words_v1(p_query);
+  v_any tsquery;
+begin
+  return query
+    select c.row_id, ts_rank_cd(c.words, v_all)
+      from kb_chunks c join kb_sources s on s.id = c.source_id
+     where c.tenant_id = v_tenant and upper_inf(c.system_time) and c.words @@ v_all
+       and s.active and (p_sources is null or c.source_id = any (p_sources))
+       and (c.source_id, c.content_hash) not in (select x.source_id, x.content_hash from superseded_v1(p_sources) x)
+     order by 2 desc, 1 limit p_limit;
+  if found then
+    return;
+  end if;
+  v_any := any_of_words_v1(p_query);
+  return query
+    with candidate as materialized (
+      select c.row_id, c.words
+        from kb_chunks c join kb_sources s on s.id = c.source_id
+       where c.tenant_id = v_tenant and upper_inf(c.system_time) and c.words @@ v_any
+         and s.active and (p_sources is null or c.source_id = any (p_sources))
+         and (c.source_id, c.content_hash) not in (select x.source_id, x.content_hash from superseded_v1(p_sources) x)
+       limit 2000
+    )
+    select k.row_id, ts_rank_cd(k.words, v_any) from candidate k order by 2 desc, 1 limit p_limit;
+end
+$$;
+ALTER FUNCTION public.search_words_v2(p_query text, p_sources uuid[], p_limit integer) OWNER TO larder_reader;
 CREATE FUNCTION public.stricter_v1(p_one public.chunk_policies, p_other public.chunk_policies) RETURNS public.chunk_policies
     LANGUAGE plpgsql IMMUTABLE
     AS $$
@@ -762,6 +813,31 @@ begin
 end
 $$;
 ALTER FUNCTION public.stricter_v1(p_one public.chunk_policies, p_other public.chunk_policies) OWNER TO larder_owner;
+CREATE TABLE public.superseded_chunks (
+    row_id bigint NOT NULL,
+    tenant_id uuid NOT NULL,
+    source_id uuid NOT NULL,
+    content_hash text NOT NULL,
+    kept_source_id uuid NOT NULL,
+    kept_chunk_id uuid NOT NULL,
+    proposal_id uuid NOT NULL,
+    period tstzrange NOT NULL,
+    CONSTRAINT superseded_chunks_period_check CHECK (((NOT isempty(period)) AND lower_inc(period) AND (NOT upper_inc(period))))
+);
+ALTER TABLE ONLY public.superseded_chunks FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.superseded_chunks OWNER TO larder_owner;
+CREATE FUNCTION public.superseded_v1(p_sources uuid[]) RETURNS TABLE(source_id uuid, content_hash text)
+    LANGUAGE sql STABLE
+    BEGIN ATOMIC
+ SELECT x.source_id,
+     x.content_hash
+    FROM (public.superseded_chunks x
+      JOIN public.kb_sources o ON (((o.id = x.kept_source_id) AND o.active)))
+   WHERE ((x.tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid) AND upper_inf(x.period) AND ((superseded_v1.p_sources IS NULL) OR (x.kept_source_id = ANY (superseded_v1.p_sources))) AND (EXISTS ( SELECT
+            FROM public.kb_chunks k
+           WHERE ((k.chunk_id = x.kept_chunk_id) AND upper_inf(k.system_time) AND (NOT k.forgotten)))));
+END;
+ALTER FUNCTION public.superseded_v1(p_sources uuid[]) OWNER TO larder_owner;
 CREATE FUNCTION public.wake_tenant_v1() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -786,6 +862,46 @@ CREATE TABLE public.admin_audit (
 );
 ALTER TABLE ONLY public.admin_audit FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.admin_audit OWNER TO larder_owner;
+CREATE TABLE public.consolidation_proposals (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    tenant_id uuid NOT NULL,
+    kind text NOT NULL,
+    state text DEFAULT 'open'::text NOT NULL,
+    pair text NOT NULL,
+    similarity double precision NOT NULL,
+    kept_source_id uuid NOT NULL,
+    kept_hash text NOT NULL,
+    kept_chunk_id uuid NOT NULL,
+    other_source_id uuid NOT NULL,
+    other_hash text NOT NULL,
+    other_chunk_id uuid NOT NULL,
+    policy_digest text NOT NULL,
+    text text,
+    redactions integer DEFAULT 0 NOT NULL,
+    model text,
+    reason text,
+    deposited_source_id uuid,
+    quarantine_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    decided_at timestamp with time zone,
+    decided_by uuid,
+    CONSTRAINT consolidation_proposals_kind_check CHECK ((kind = ANY (ARRAY['extractive'::text, 'written'::text]))),
+    CONSTRAINT consolidation_proposals_state_check CHECK ((state = ANY (ARRAY['writing'::text, 'open'::text, 'accepted'::text, 'rejected'::text, 'undone'::text, 'lapsed'::text, 'failed'::text])))
+);
+ALTER TABLE ONLY public.consolidation_proposals FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.consolidation_proposals OWNER TO larder_owner;
+CREATE TABLE public.consolidation_work (
+    proposal_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    correlation_id text,
+    created_at timestamp with time zone NOT NULL,
+    dispatched_at timestamp with time zone,
+    lease_token uuid,
+    lease_until timestamp with time zone,
+    leases integer DEFAULT 0 NOT NULL
+);
+ALTER TABLE ONLY public.consolidation_work FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.consolidation_work OWNER TO larder_owner;
 CREATE TABLE public.deletion_requests (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
     tenant_id uuid NOT NULL,
@@ -1041,6 +1157,14 @@ CREATE TABLE public.search_writes (
 );
 ALTER TABLE ONLY public.search_writes FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.search_writes OWNER TO larder_owner;
+ALTER TABLE public.superseded_chunks ALTER COLUMN row_id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.superseded_chunks_row_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
 CREATE TABLE public.tombstones (
     source_id uuid NOT NULL,
     content_hash text NOT NULL,
@@ -1067,6 +1191,10 @@ ALTER TABLE ONLY public.chunk_policies
     ADD CONSTRAINT chunk_policies_pkey PRIMARY KEY (source_id, content_hash);
 ALTER TABLE ONLY public.chunk_recalls
     ADD CONSTRAINT chunk_recalls_pkey PRIMARY KEY (source_id, content_hash);
+ALTER TABLE ONLY public.consolidation_proposals
+    ADD CONSTRAINT consolidation_proposals_pkey PRIMARY KEY (id);
+ALTER TABLE ONLY public.consolidation_work
+    ADD CONSTRAINT consolidation_work_pkey PRIMARY KEY (proposal_id);
 ALTER TABLE ONLY public.deletion_requests
     ADD CONSTRAINT deletion_requests_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.deny_patterns
@@ -1135,6 +1263,8 @@ ALTER TABLE ONLY public.search_cache
     ADD CONSTRAINT search_cache_pkey PRIMARY KEY (tenant_id, key);
 ALTER TABLE ONLY public.search_writes
     ADD CONSTRAINT search_writes_pkey PRIMARY KEY (tenant_id, xid);
+ALTER TABLE ONLY public.superseded_chunks
+    ADD CONSTRAINT superseded_chunks_pkey PRIMARY KEY (row_id);
 ALTER TABLE ONLY public.tenants
     ADD CONSTRAINT tenants_name_key UNIQUE (name);
 ALTER TABLE ONLY public.tenants
@@ -1148,6 +1278,13 @@ CREATE INDEX api_tokens_tenant ON public.api_tokens USING btree (tenant_id);
 CREATE INDEX chunk_policies_finite ON public.chunk_policies USING btree (tenant_id) WHERE (expires_at IS NOT NULL);
 CREATE INDEX chunk_policies_tenant ON public.chunk_policies USING btree (tenant_id);
 CREATE INDEX chunk_recalls_tenant ON public.chunk_recalls USING btree (tenant_id);
+CREATE INDEX consolidation_kept ON public.consolidation_proposals USING btree (kept_source_id, kept_hash);
+CREATE UNIQUE INDEX consolidation_one_a_pair ON public.consolidation_proposals USING btree (tenant_id, pair) WHERE ((kind = 'extractive'::text) AND (state = ANY (ARRAY['open'::text, 'rejected'::text, 'undone'::text])));
+CREATE UNIQUE INDEX consolidation_one_way ON public.consolidation_proposals USING btree (other_source_id, other_hash) WHERE ((kind = 'extractive'::text) AND (state = 'open'::text));
+CREATE UNIQUE INDEX consolidation_one_written ON public.consolidation_proposals USING btree (tenant_id, pair) WHERE ((kind = 'written'::text) AND (state = ANY (ARRAY['writing'::text, 'open'::text])));
+CREATE INDEX consolidation_other ON public.consolidation_proposals USING btree (other_source_id, other_hash);
+CREATE INDEX consolidation_page ON public.consolidation_proposals USING btree (tenant_id, state, created_at, id);
+CREATE INDEX consolidation_work_tenant ON public.consolidation_work USING btree (tenant_id);
 CREATE UNIQUE INDEX deletion_requests_one_open ON public.deletion_requests USING btree (source_id, content_hash) WHERE (state = 'open'::text);
 CREATE INDEX deletion_requests_page ON public.deletion_requests USING btree (tenant_id, state, created_at, id);
 CREATE INDEX deletion_requests_text ON public.deletion_requests USING btree (source_id, content_hash, decided_at);
@@ -1189,6 +1326,10 @@ CREATE INDEX policy_evaluations_page ON public.policy_evaluations USING btree (t
 CREATE INDEX quarantine_page ON public.quarantine USING btree (tenant_id, state, created_at, id);
 CREATE INDEX search_cache_age ON public.search_cache USING btree (expires_at);
 CREATE INDEX search_writes_age ON public.search_writes USING btree (at);
+CREATE INDEX superseded_chunks_kept ON public.superseded_chunks USING btree (kept_source_id);
+CREATE UNIQUE INDEX superseded_chunks_open ON public.superseded_chunks USING btree (source_id, content_hash) WHERE upper_inf(period);
+CREATE INDEX superseded_chunks_proposal ON public.superseded_chunks USING btree (proposal_id);
+CREATE INDEX superseded_chunks_tenant ON public.superseded_chunks USING btree (tenant_id);
 CREATE INDEX tombstones_tenant ON public.tombstones USING btree (tenant_id);
 CREATE INDEX widget_windows_age ON public.widget_windows USING btree (started_at);
 CREATE TRIGGER chunk_policies_delete_noted AFTER DELETE ON public.chunk_policies REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
@@ -1203,7 +1344,11 @@ CREATE TRIGGER kb_events_wake AFTER INSERT OR UPDATE OF state, available_at ON p
 CREATE TRIGGER kb_sources_delete_noted AFTER DELETE ON public.kb_sources REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
 CREATE TRIGGER kb_sources_insert_noted AFTER INSERT ON public.kb_sources REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
 CREATE TRIGGER kb_sources_update_noted AFTER UPDATE ON public.kb_sources REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
+CREATE TRIGGER superseded_chunks_delete_noted AFTER DELETE ON public.superseded_chunks REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
+CREATE TRIGGER superseded_chunks_insert_noted AFTER INSERT ON public.superseded_chunks REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
+CREATE TRIGGER superseded_chunks_update_noted AFTER UPDATE ON public.superseded_chunks REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION public.note_search_write_v1();
 CREATE TRIGGER tenants_gone AFTER DELETE ON public.tenants FOR EACH ROW EXECUTE FUNCTION public.forget_search_writes_v1();
+CREATE TRIGGER tombstones_consolidation AFTER INSERT ON public.tombstones FOR EACH ROW EXECUTE FUNCTION public.lapse_consolidation_v1();
 ALTER TABLE ONLY public.admin_audit
     ADD CONSTRAINT admin_audit_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.api_tokens
@@ -1212,6 +1357,16 @@ ALTER TABLE ONLY public.chunk_policies
     ADD CONSTRAINT chunk_policies_tenant_id_source_id_fkey FOREIGN KEY (tenant_id, source_id) REFERENCES public.kb_sources(tenant_id, id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.chunk_recalls
     ADD CONSTRAINT chunk_recalls_tenant_id_source_id_fkey FOREIGN KEY (tenant_id, source_id) REFERENCES public.kb_sources(tenant_id, id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.consolidation_proposals
+    ADD CONSTRAINT consolidation_proposals_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.consolidation_proposals
+    ADD CONSTRAINT consolidation_proposals_tenant_id_kept_source_id_fkey FOREIGN KEY (tenant_id, kept_source_id) REFERENCES public.kb_sources(tenant_id, id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.consolidation_proposals
+    ADD CONSTRAINT consolidation_proposals_tenant_id_other_source_id_fkey FOREIGN KEY (tenant_id, other_source_id) REFERENCES public.kb_sources(tenant_id, id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.consolidation_work
+    ADD CONSTRAINT consolidation_work_proposal_id_fkey FOREIGN KEY (proposal_id) REFERENCES public.consolidation_proposals(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.consolidation_work
+    ADD CONSTRAINT consolidation_work_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.deletion_requests
     ADD CONSTRAINT deletion_requests_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.deletion_requests
@@ -1266,6 +1421,12 @@ ALTER TABLE ONLY public.quarantine
     ADD CONSTRAINT quarantine_tenant_id_source_id_fkey FOREIGN KEY (tenant_id, source_id) REFERENCES public.kb_sources(tenant_id, id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.search_cache
     ADD CONSTRAINT search_cache_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.superseded_chunks
+    ADD CONSTRAINT superseded_chunks_proposal_id_fkey FOREIGN KEY (proposal_id) REFERENCES public.consolidation_proposals(id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.superseded_chunks
+    ADD CONSTRAINT superseded_chunks_tenant_id_kept_source_id_fkey FOREIGN KEY (tenant_id, kept_source_id) REFERENCES public.kb_sources(tenant_id, id) ON DELETE CASCADE;
+ALTER TABLE ONLY public.superseded_chunks
+    ADD CONSTRAINT superseded_chunks_tenant_id_source_id_fkey FOREIGN KEY (tenant_id, source_id) REFERENCES public.kb_sources(tenant_id, id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.tenants
     ADD CONSTRAINT tenants_plan_fkey FOREIGN KEY (plan) REFERENCES public.plans(name);
 ALTER TABLE ONLY public.tombstones
@@ -1276,6 +1437,8 @@ ALTER TABLE public.admin_audit ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.api_tokens ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.chunk_policies ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.chunk_recalls ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.consolidation_proposals ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.consolidation_work ENABLE ROW LEVEL SECURITY;
 CREATE POLICY consumers_only_in ON public.api_tokens AS RESTRICTIVE FOR INSERT TO larder_app WITH CHECK ((class = ANY (ARRAY['agent'::text, 'assistant'::text, 'widget'::text])));
 CREATE POLICY consumers_only_out ON public.api_tokens AS RESTRICTIVE FOR DELETE TO larder_app USING ((class = ANY (ARRAY['agent'::text, 'assistant'::text, 'widget'::text])));
 CREATE POLICY customer_safe ON public.knowledge_circuits TO larder_public USING (((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid) AND (provider_id IN ( SELECT p.id
@@ -1286,6 +1449,7 @@ ALTER TABLE public.deletion_requests ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.deny_patterns ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.evaluation_segments ENABLE ROW LEVEL SECURITY;
 CREATE POLICY every_tenant ON public.chunk_policies FOR SELECT TO larder_worker USING (true);
+CREATE POLICY every_tenant ON public.consolidation_work TO larder_worker USING (true) WITH CHECK (true);
 CREATE POLICY every_tenant ON public.evaluation_segments TO larder_worker USING (true) WITH CHECK (true);
 CREATE POLICY every_tenant ON public.kb_events TO larder_worker USING (true) WITH CHECK (true);
 CREATE POLICY every_tenant ON public.kb_night_use TO larder_worker USING (true) WITH CHECK (true);
@@ -1308,6 +1472,8 @@ ALTER TABLE public.knowledge_consumers ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.knowledge_nonces ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.knowledge_providers ENABLE ROW LEVEL SECURITY;
 CREATE POLICY look_up ON public.api_tokens FOR SELECT TO larder_reader USING (true);
+CREATE POLICY look_up ON public.consolidation_proposals TO larder_reader USING (true) WITH CHECK (true);
+CREATE POLICY look_up ON public.consolidation_work TO larder_reader USING (true);
 CREATE POLICY look_up ON public.kb_chunks TO larder_reader USING (true) WITH CHECK (true);
 CREATE POLICY look_up ON public.kb_held_texts TO larder_reader USING (true);
 CREATE POLICY look_up ON public.kb_sources FOR SELECT TO larder_reader USING (true);
@@ -1316,6 +1482,7 @@ CREATE POLICY look_up ON public.kb_versions TO larder_reader USING (true) WITH C
 CREATE POLICY look_up ON public.knowledge_consumers FOR SELECT TO larder_reader USING ((kind = 'widget'::text));
 CREATE POLICY look_up ON public.knowledge_providers FOR SELECT TO larder_reader USING ((module = 'larder'::text));
 CREATE POLICY look_up ON public.quarantine TO larder_reader USING (true) WITH CHECK (true);
+CREATE POLICY look_up ON public.superseded_chunks FOR SELECT TO larder_reader USING (true);
 CREATE POLICY look_up ON public.tenants FOR SELECT TO larder_reader USING (true);
 ALTER TABLE public.mutation_windows ENABLE ROW LEVEL SECURITY;
 CREATE POLICY not_published ON public.kb_chunks FOR SELECT TO larder_internal USING (((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid) AND ((NOT (source_id IN ( SELECT s.id
@@ -1330,6 +1497,8 @@ CREATE POLICY own_tenant ON public.admin_audit TO larder_app, larder_worker USIN
 CREATE POLICY own_tenant ON public.api_tokens TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.chunk_policies TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.chunk_recalls TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.consolidation_proposals TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.consolidation_work TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.deletion_requests TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.deny_patterns TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.evaluation_segments TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
@@ -1352,6 +1521,7 @@ CREATE POLICY own_tenant ON public.policy_evaluations TO larder_app, larder_work
 CREATE POLICY own_tenant ON public.quarantine TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.search_cache TO larder_app USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.search_writes FOR SELECT TO larder_app USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY own_tenant ON public.superseded_chunks TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.tenants TO larder_app USING ((id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.tombstones TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY own_tenant ON public.widget_windows TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
@@ -1372,6 +1542,7 @@ CREATE POLICY ran_out ON public.search_writes TO larder_worker USING ((at < (clo
 CREATE POLICY ran_out ON public.widget_windows TO larder_worker USING ((started_at < (clock_timestamp() - '00:10:00'::interval)));
 ALTER TABLE public.search_cache ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.search_writes ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.superseded_chunks ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.tenants ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.tombstones ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.widget_windows ENABLE ROW LEVEL SECURITY;
@@ -1380,6 +1551,7 @@ CREATE POLICY within_tenant ON public.evaluation_segments TO larder_public, lard
 CREATE POLICY within_tenant ON public.kb_sources FOR SELECT TO larder_internal USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY within_tenant ON public.kb_versions FOR SELECT TO larder_internal USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 CREATE POLICY within_tenant ON public.policy_evaluations TO larder_public, larder_internal USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
+CREATE POLICY within_tenant ON public.superseded_chunks FOR SELECT TO larder_public, larder_internal USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
 GRANT USAGE ON SCHEMA public TO larder_app;
 GRANT USAGE ON SCHEMA public TO larder_worker;
 GRANT USAGE ON SCHEMA public TO larder_reader;
@@ -1469,6 +1641,7 @@ REVOKE ALL ON FUNCTION public.finite_chunks_v1(p_tenant uuid) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.finite_chunks_v1(p_tenant uuid) TO larder_app;
 GRANT ALL ON FUNCTION public.finite_chunks_v1(p_tenant uuid) TO larder_worker;
 REVOKE ALL ON FUNCTION public.forget_search_writes_v1() FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.lapse_consolidation_v1() FROM PUBLIC;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_events TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_events TO larder_worker;
 REVOKE ALL ON FUNCTION public.note_search_write_v1() FROM PUBLIC;
@@ -1476,8 +1649,29 @@ REVOKE ALL ON FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_
 GRANT ALL ON FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) TO larder_app;
 GRANT ALL ON FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) TO larder_public;
 GRANT ALL ON FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) TO larder_internal;
+REVOKE ALL ON FUNCTION public.search_words_v2(p_query text, p_sources uuid[], p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.search_words_v2(p_query text, p_sources uuid[], p_limit integer) TO larder_app;
+GRANT ALL ON FUNCTION public.search_words_v2(p_query text, p_sources uuid[], p_limit integer) TO larder_public;
+GRANT ALL ON FUNCTION public.search_words_v2(p_query text, p_sources uuid[], p_limit integer) TO larder_internal;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.superseded_chunks TO larder_app;
+GRANT SELECT ON TABLE public.superseded_chunks TO larder_worker;
+GRANT SELECT ON TABLE public.superseded_chunks TO larder_reader;
+GRANT SELECT ON TABLE public.superseded_chunks TO larder_public;
+GRANT SELECT ON TABLE public.superseded_chunks TO larder_internal;
+REVOKE ALL ON FUNCTION public.superseded_v1(p_sources uuid[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.superseded_v1(p_sources uuid[]) TO larder_app;
+GRANT ALL ON FUNCTION public.superseded_v1(p_sources uuid[]) TO larder_worker;
+GRANT ALL ON FUNCTION public.superseded_v1(p_sources uuid[]) TO larder_reader;
+GRANT ALL ON FUNCTION public.superseded_v1(p_sources uuid[]) TO larder_public;
+GRANT ALL ON FUNCTION public.superseded_v1(p_sources uuid[]) TO larder_internal;
 GRANT SELECT,INSERT ON TABLE public.admin_audit TO larder_app;
 GRANT SELECT,INSERT ON TABLE public.admin_audit TO larder_worker;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.consolidation_proposals TO larder_app;
+GRANT SELECT,UPDATE ON TABLE public.consolidation_proposals TO larder_worker;
+GRANT SELECT,UPDATE ON TABLE public.consolidation_proposals TO larder_reader;
+GRANT SELECT,INSERT,DELETE ON TABLE public.consolidation_work TO larder_app;
+GRANT SELECT,DELETE,UPDATE ON TABLE public.consolidation_work TO larder_worker;
+GRANT SELECT,DELETE ON TABLE public.consolidation_work TO larder_reader;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.deletion_requests TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.deletion_requests TO larder_worker;
 GRANT SELECT,INSERT,DELETE ON TABLE public.deny_patterns TO larder_app;

@@ -31,6 +31,7 @@ LOOK_UPS = {
     "find_origin": {"larder_app"},
     "search_words": {"larder_app", *NARROWER},
     "erase_chunk": {"larder_app", "larder_worker"},
+    "lapse_consolidation": set[str](),
     "note_search_write": set[str](),  # triggers alone
     "close_suggestion": set[str](),
     "forget_search_writes": set[str](),
@@ -43,7 +44,7 @@ SHARED = {"plans", "embedding_cache", "host_leases", "scheduler_state", "schema_
 READS = {("larder_worker", "tenants"), ("larder_worker", "kb_sources"), ("larder_worker", "chunk_policies")}
 """What the tick must read across tenants to know who is due: settings, sources, ends of texts, never a text."""
 
-WORK = ("kb_events", "kb_run_queue", "kb_night_use")
+WORK = ("kb_events", "kb_run_queue", "kb_night_use", "consolidation_work")
 CHAINS = ("evaluation_segments", "policy_evaluations")
 WRITES = {("larder_worker", name) for name in (*WORK, *CHAINS)}
 """The work itself, which the dispatcher hands out for everybody, and the chains of decisions, which it seals."""
@@ -348,11 +349,11 @@ def test_a_revoked_token_is_not_found(house: House) -> None:
 @pytest.mark.parametrize("words", ["kettle", "kettle or whistles", "-nothing", "blue red kettle whistles"])
 def test_the_keyword_search_finds_the_set_tenants_chunks_alone(words: str, house: House) -> None:
     own = house.super("select row_id from kb_chunks where tenant_id = %s", house.ours.id)
-    everything = "select row_id from search_words_v1(%s, null, 100)"
+    everything = "select row_id from search_words_v2(%s, null, 100)"
     with house.acting("larder_app", house.ours.id) as connection:
         found = connection.execute(everything, (words,)).fetchall()
         assert set(found) <= set(own)
-        theirs = "select row_id from search_words_v1(%s, %s, 100)"
+        theirs = "select row_id from search_words_v2(%s, %s, 100)"
         assert connection.execute(theirs, (words, [house.their_ids["source_id"]])).fetchall() == []
     for unset in (None, ""):
         with house.acting("larder_app", unset) as connection:

@@ -38,6 +38,8 @@ JUDGED = {
     "search.as_of": "services/search.py",
     "search.ranked": "services/search.py",
     "chunks.at": "storage/versions.py",  # for services/history.py
+    "consolidation.texts": "services/passages.py",  # for services/consolidation.py, summaries.py, and the worker
+    "consolidation.written": "services/summaries.py",
     "held_texts.get": "storage/held_texts.py",  # for services/reviews.py, and the worker, which shows nothing
 }
 """Statements whose rows are judged by ``enforcement.admit`` before anything of them is shown."""
@@ -48,15 +50,16 @@ UNSHOWN = {
     "memory.quarantine_page": ("services/quarantine.py", "no chunk: an admin reads, redacted, what a gate stopped"),
     "doctor.damage": ("services/doctor_memory.py", "counts, and ids"),
     "doctor.held_without": ("services/memory_rag.py", "a yes or no about a probe"),
+    "consolidation.standing": ("services/near_duplicates.py", "ids, lengths and policies"),
     "memory.quarantined_for_update": ("services/quarantine.py", "the same, to decide"),
 }
 """Statements that bring texts to somebody who shows none of them, or none that ever was a chunk."""
 
 ANSWERS_A_WORD = ("finish_refresh_v1", "finish_refresh_v2")
-GIVES_A_HASH = ("finite_chunks_v1",)
+GIVES_A_HASH = ("finite_chunks_v1", "superseded_v1")
 """Functions of the database that have text in their answer, which is none of a chunk."""
 
-TEXT_TABLES = r"\b(kb_chunks|kb_held_texts|quarantine)\b"
+TEXT_TABLES = r"\b(kb_chunks|kb_held_texts|quarantine|consolidation_proposals)\b"
 
 
 def gives_text(statement: str) -> bool:
@@ -114,7 +117,7 @@ def test_no_function_or_view_of_the_database_gives_text_to_the_edge(server: Test
              where pronamespace = 'public'::regnamespace and has_function_privilege('larder_app', oid, 'execute')
                and prosrc || coalesce(pg_get_function_sqlbody(oid), '') ~ %s
             """,
-            (r"\m(kb_chunks|kb_held_texts|quarantine)\M",),
+            (r"\m(kb_chunks|kb_held_texts|quarantine|consolidation_proposals)\M",),
         ).fetchall()
         views = connection.execute(
             "select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('v', 'm')"

@@ -106,4 +106,5 @@ def test_only_agents_output_is_kept_when_it_is_damaged() -> None:
         Deposit.DOCUMENT: "refuse",
         Deposit.AGENT_OUTPUT: "quarantine",
         Deposit.PAGE: "refuse",
+        Deposit.CONSOLIDATED: "refuse",
     }
