@@ -152,9 +152,10 @@ def _end(tx: Transaction, asked: Proposal, tenant_id: UUID, state: str, reason: 
 
 
 def _model(outside: Outside) -> Model:
-    """The deployment's model, under the deployment's own bounds; plain HTTP only where development was opened.
+    """The deployment's model. The guard lets it be asked and nothing else: no redirect leads elsewhere.
 
-    Raises WritingFailed where there is none, or its key can't be read.
+    Plain HTTP and private addresses need the deployment's development switch, as everywhere. Raises WritingFailed where
+    there is none, or its key can't be read.
     """
     settings = outside.settings
     if not settings.llm_endpoint:
@@ -167,5 +168,11 @@ def _model(outside: Outside) -> Model:
             raise WritingFailed("key_unreadable", f"key_unreadable: {type(error).__name__}") from None
         if not (key.isascii() and key.isprintable()):
             raise WritingFailed("key_unreadable")
-    policy = replace(outside.fetch_policy, https_only=not outside.fetch_policy.allow_private_networks)
+    target = ssrf.parse_url(settings.llm_endpoint)
+    policy = replace(
+        outside.fetch_policy,
+        https_only=not outside.fetch_policy.allow_private_networks,
+        allowed_domains=() if target.is_literal else (target.host,),
+        allowed_ports=frozenset({target.port}),
+    )
     return Model(settings.llm_endpoint, settings.llm_model, key, policy)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import psycopg
 import pytest
@@ -20,10 +20,10 @@ from chalicelib.api.resource import Route
 from chalicelib.services import tokens
 from tests.any_row import make_row
 from tests.api import contract, tables
-from tests.api.furniture import furnish, hold_text
+from tests.api.furniture import furnish, hold_text, propose
 from tests.postgres import TestServer
 from tests.security import marked
-from tests.security.marked import FOR_OPERATORS, FOREIGN, GUARDED, IN_NO_MODE, OPEN, WORD, Marked
+from tests.security.marked import FOR_OPERATORS, FOREIGN, GUARDED, IN_NO_MODE, OPEN, POLICIES, WORD, Marked
 from tests.tenants import Answer, Deployment
 
 PACKAGE = Path(__file__).parents[2] / "chalicelib"
@@ -99,6 +99,17 @@ def test_who_reads_chunks_for_others_asks_the_firewall() -> None:
     assert all(re.search(r"enforcement\.admit\(|history\.join\(", text) for text in callers.values())
 
 
+def test_who_reads_the_texts_of_a_proposal_asks_the_firewall_too() -> None:
+    callers = {
+        str(file.relative_to(PACKAGE)): file.read_text()
+        for file in PACKAGE.rglob("*.py")
+        if re.search(r"\bpassages\.read\(|services\.passages import .*\bread\b", file.read_text())
+    }
+    assert callers.pop("services/summary_writing.py"), "the worker sends what was judged when an operator asked for it"
+    assert set(callers) == {"services/consolidation.py", "services/summaries.py"}
+    assert all("enforcement.admit(" in text for text in callers.values())
+
+
 def test_sql_stands_in_sql_files_alone() -> None:
     own = {"storage/connection.py", "storage/migrate.py"}
     reach = [
@@ -131,7 +142,7 @@ def test_no_function_or_view_of_the_database_gives_text_to_the_edge(server: Test
 # ---- The walk ----------------------------------------------------------------------------------------------------
 
 SHOWS_TEXT = {"search_kb", "context_pack", "show_text", "show_diff"}
-SHOWN_TO_ADMINS = {"list_quarantine": {"zqquarantined"}, "show_review": {"zqheld"}}
+SHOWN_TO_ADMINS = {"list_quarantine": {"zqquarantined"}, "show_review": {"zqheld"}, "show_proposal": {"zqwritten"}}
 """What was never a chunk, and is read by who decides about it."""
 """The routes through which text leaves. A route that lets the open text out and isn't here fails the walk: it needs
 requests of its own in ``requests_of``."""
@@ -142,6 +153,7 @@ class Readers:
     """Who asks, by name: the headers that they send."""
 
     made: Marked
+    proposals: list[UUID]
     ids: dict[str, Any]
     headers: dict[str, dict[str, str]]
 
@@ -179,6 +191,7 @@ def readers(deployment: Deployment) -> Readers:
     bearer = {"Authorization": f"Bearer {tenant.api_token}"}
     return Readers(
         made,
+        proposals(made),
         {**ids, "source_id": made.page, "held_id": held, "review_id": review},
         {
             "reader": bearer,
@@ -186,6 +199,18 @@ def readers(deployment: Deployment) -> Readers:
             "operator": {**bearer, "X-Admin-Token": operator},
         },
     )
+
+
+def proposals(made: Marked) -> list[UUID]:
+    """About the open text and each of the others: one to keep one of the two, and what a model wrote of both."""
+    texts = (marked.sentence(OPEN, "as it is"), *(marked.sentence(word) for word in POLICIES))
+    idents = [made.chunks[word] for word in (OPEN, *POLICIES)]
+    pages, of_both = (made.page, made.page), {"kind": "written", "state": "open"}
+    found = [propose(made.tenant, pages, idents[:1] * 2, texts[:1] * 2, **of_both, text="Of both: zqwritten.")]
+    for ident, body in zip(idents[1:], texts[1:], strict=True):
+        two = (pages, (idents[0], ident), (texts[0], body))
+        found += [propose(made.tenant, *two), propose(made.tenant, *two, **of_both, text=body)]
+    return found
 
 
 def requests_of(route: Route, readers: Readers) -> Iterator[tuple[str, Any]]:
@@ -202,6 +227,9 @@ def requests_of(route: Route, readers: Readers) -> Iterator[tuple[str, Any]]:
                 yield route.path, {"query": word, "limit": 1}
         case "context_pack":
             yield route.path, {"query": WORD, "max_chars": 100_000}
+        case "show_proposal":
+            for proposal in readers.proposals:
+                yield route.path.format(proposal_id=proposal), None
         case "show_review":
             yield route.path.format(suggestion_id=readers.ids["review_id"]), None
         case "show_text" | "show_diff" as name:
@@ -216,7 +244,16 @@ def requests_of(route: Route, readers: Readers) -> Iterator[tuple[str, Any]]:
                 yield path + contract.query_for(route), contract.body_for(route)
 
 
-MARKS = ("zqtheirs[a-z]+", "zqheld", "zqquarantined", "zqtitle", OPEN, FOREIGN, *sorted(GUARDED, key=len, reverse=True))
+MARKS = (
+    "zqtheirs[a-z]+",
+    "zqheld",
+    "zqwritten",
+    "zqquarantined",
+    "zqtitle",
+    OPEN,
+    FOREIGN,
+    *sorted(GUARDED, key=len, reverse=True),
+)
 """Whole words, longer ones first: a fresh token can hold two letters by chance, and hardly six."""
 
 
@@ -249,13 +286,13 @@ def test_in_enforce_mode_no_route_lets_blocked_text_out(deployment: Deployment, 
     set_mode(deployment, "enforce")
     left = walk(deployment, readers, who, READS)
     may = {OPEN, *(FOR_OPERATORS if who == "operator" else ())}
-    showing = SHOWS_TEXT | ({"show_review"} if who != "reader" else set())
+    showing = SHOWS_TEXT | ({"show_review", "show_proposal"} if who != "reader" else set())
     for name, words in left.items():
         expected = SHOWN_TO_ADMINS.get(name, set()) if who != "reader" else set()
         assert words - may == expected, name
         assert bool(words & may) == (name in showing), f"{name}: does it show text? then it belongs into SHOWS_TEXT"
     if who == "operator":
-        assert all("zqrestricted" in left[name] for name in SHOWS_TEXT - {"show_diff"})
+        assert all("zqrestricted" in left[name] for name in (SHOWS_TEXT | {"show_proposal"}) - {"show_diff"})
 
 
 @pytest.mark.parametrize("mode", ["off", "advisory"])
@@ -278,6 +315,15 @@ def test_a_review_shows_in_no_mode_what_is_refuted(deployment: Deployment, reade
     [review] = [route for route in READS if route.handler.__name__ == "show_review"]
     words = walk(deployment, readers, "admin", [review])["show_review"]
     assert "zqheld" in words
+    assert not words & {*IN_NO_MODE}
+
+
+@pytest.mark.parametrize("mode", ["off", "advisory"])
+def test_a_proposal_shows_in_no_mode_what_is_refuted(deployment: Deployment, readers: Readers, mode: str) -> None:
+    set_mode(deployment, mode)
+    [shown] = [route for route in READS if route.handler.__name__ == "show_proposal"]
+    words = walk(deployment, readers, "admin", [shown])["show_proposal"]
+    assert words >= {"zqwritten", *GUARDED} - {*IN_NO_MODE, "zqsource"}
     assert not words & {*IN_NO_MODE}
 
 
