@@ -19,7 +19,7 @@ from chalicelib.services.outside import Outside
 from chalicelib.services.tokens import Principal
 from chalicelib.storage.connection import Transaction
 
-PAGE = 500  # chunks a call
+PAGE = 200  # chunks a call
 NEIGHBOURS = 10  # of each, itself among them
 MOST_OPEN = 200  # extractive proposals of a tenant that wait for an answer
 

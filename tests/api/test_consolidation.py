@@ -11,7 +11,10 @@ from uuid import UUID, uuid4
 import pytest
 
 from chalicelib.domain.chunking import content_hash
-from chalicelib.services import near_duplicates, scheduling, tokens
+from chalicelib.domain.evaluation import Request
+from chalicelib.domain.firewall_mode import Mode
+from chalicelib.services import enforcement, near_duplicates, scheduling, search, tokens
+from chalicelib.storage.reach import Within
 from tests.api import twins
 from tests.api.crowd import Crowd
 from tests.api.twins import close, decide, found, page, proposals, scan, state_of, text, write
@@ -185,6 +188,27 @@ def test_whoever_asks_the_one_source_alone_finds_its_text(acme: Tenant, pair: tu
         assert "alpha" in found(acme, mode, source_ids=[str(pair[0])])
         assert "alpha" in found(acme, mode, source_ids=[str(pair[0])], at=datetime.now(UTC).isoformat())
         assert "alpha" not in found(acme, mode, source_ids=[str(one) for one in pair])
+
+
+def test_customers_lose_nothing_to_a_text_that_is_not_published(acme: Tenant, pair: tuple[UUID, UUID]) -> None:
+    rows.sql(acme.deployment, "update kb_sources set published = true where id = %s", pair[0])
+    accepted(acme)
+    assert found_by_customers(acme, [pair[0]]) == {"alpha"}
+    rows.sql(acme.deployment, "update kb_sources set published = true")
+    assert found_by_customers(acme, list(pair)) == {"bravo"}
+
+
+def found_by_customers(tenant: Tenant, published: list[UUID]) -> set[str]:
+    """As Larder's own provider searches for them: with fewer rights, in the published sources."""
+    outside = tenant.deployment.outside
+    inside = replace(outside, database=Within(outside.database, "public"))
+    request = Request(tenant_id=str(tenant.id), role="", purpose="operational", operator="")
+    reading = enforcement.Reading(request, Mode.ENFORCE, "t", always_enforce=True)
+    question = search.Question(twins.WORDS[:100], 50, "hybrid", source_ids=published)
+    who = rows.principal(tenant)
+    hits = search.search(inside, who, reading, question, datetime.now(UTC)).hits
+    endings = {hit.candidate.text.strip().rstrip(".").rpartition(" ")[2] for hit in hits}
+    return endings & {"alpha", "bravo"}
 
 
 def test_a_text_that_comes_back_is_still_superseded_and_a_changed_one_is_another(

@@ -8,6 +8,7 @@ import pytest
 from click.testing import Result
 
 from examples.serve import ExampleSite
+from tests.api import twins
 from tests.api.cli.conftest import Cli
 from tests.api.cli.pages import ROOT, Reader
 from tests.api.cli.test_cli_retention import ended_text
@@ -81,3 +82,27 @@ def test_the_firewalls_page_works_as_it_stands(
     assert outputs(found, "./larder firewall verify-proof")[0].splitlines()[1].startswith("valid")
     assert outputs(found, "./larder firewall verify")[1].startswith("whole: ")
     assert (tmp_path / "decisions.csv").read_bytes().count(b"\r\n") > 5
+
+
+def test_the_page_about_consolidation_works_as_it_stands(
+    cli: Cli, acme: Tenant, live: Deployment, site: ExampleSite
+) -> None:
+    cli.environment["LARDER_ADMIN_TOKEN"] = acme.as_operator().admin_token
+    for name in ("alpha", "bravo", "charlie", "delta"):
+        twins.page(acme, name, [twins.text(name)])
+    first: list[str] = []
+
+    def proposal() -> str:
+        first[:] = first or [cli.json("consolidation", "list")[0]["id"]]
+        return first[0]
+
+    def an_open_one() -> str:
+        return str(cli.json("consolidation", "list")[0]["id"])
+
+    words = {"PROPOSAL": proposal, "OTHER_PROPOSAL": an_open_one, "THIRD_PROPOSAL": an_open_one}
+    found = played(Reader(cli, site, words), "consolidation")
+    assert outputs(found, "./larder consolidation scan") == ["4 texts, 3 proposals\n"]
+    assert outputs(found, "./larder consolidation write")[0].startswith("asked for: proposal ")
+    cli.work_off()
+    [failed] = cli.json("consolidation", "list", "--state", "failed")
+    assert failed["reason"] == "unreachable", "no model is there"
