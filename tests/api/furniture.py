@@ -22,8 +22,11 @@ from tests.tenants import Tenant
 TEXTS = ("The kettle is blue.\nIt whistles.", "The kettle is red.\nIt whistles.")
 
 
-def furnish(tenant: Tenant) -> dict[str, Any]:
-    """Ids by the names that paths give them: a stale source with two versions and a text to review, and an event."""
+def furnish(tenant: Tenant, *, alike: bool = True) -> dict[str, Any]:
+    """Ids by the names that paths give them: a stale source with two versions and a text to review, and an event.
+
+    ``alike``: with two texts more, which searches find too, that are nearly the same.
+    """
     source, busy = (UUID(tenant.add(f"https://{name}.example/")["id"]) for name in ("furnished", "busy"))
     event = tenant.post(f"/v1/kb/sources/{busy}/queue", {"when": "night"}).json["event_id"]
     begin = datetime.now(UTC) - timedelta(days=30)
@@ -37,7 +40,7 @@ def furnish(tenant: Tenant) -> dict[str, Any]:
         "chunk_id": chunk,
         "held_id": quarantine(tenant),
         "request_id": ask_to_delete(tenant),
-        **near_duplicates(tenant),
+        **(near_duplicates(tenant) if alike else {}),
     }
 
 

@@ -17,7 +17,7 @@ MICROSECOND = timedelta(microseconds=1)
 
 @pytest.fixture
 def source(ours: Tenant) -> UUID:
-    return furnish(ours)["source_id"]
+    return furnish(ours, alike=False)["source_id"]
 
 
 def text_at(tenant: Tenant, source: UUID, instant: datetime) -> Answer:
@@ -96,7 +96,7 @@ def test_a_diff_with_a_version_that_is_not_there_is_404(query: str, ours: Tenant
 
 
 def test_search_finds_the_callers_own_words_alone(ours: Tenant, source: UUID, theirs: Tenant) -> None:
-    foreign = furnish(theirs)["source_id"]
+    foreign = furnish(theirs, alike=False)["source_id"]
     for mode in ("hybrid", "vector", "keyword"):
         hits = ours.post("/v1/kb/search", {"query": "red kettle", "mode": mode}).json["hits"]
         assert [(hit["source_id"], hit["text"]) for hit in hits] == [(str(source), TEXTS[1])], mode
