@@ -133,13 +133,26 @@ class FaultOut(Output):
     what: str
 
 
-class VerifyOut(Output):
-    """What was looked at, and what was wrong with it."""
+class HeadOut(Output):
+    """A sealed head of a segment, as the log has it too."""
 
+    kind: str
+    day: date
+    row_count: int
+    last_hash: str
+    seal: str
+    key_id: str
+
+
+class VerifyOut(Output):
+    """What was looked at, what was wrong with it, and the sealed heads, to compare with the log's."""
+
+    tenant_id: UUID
     ok: bool
     segments: int
     rows: int
     faults: list[FaultOut]
+    heads: list[HeadOut]
 
 
 class ProofIn(Input):
@@ -299,10 +312,12 @@ def verify_evaluations(call: Call[Nothing, NoQuery]) -> Answer:
     found = evaluations.verify(call.outside, call.who)
     return Answer(
         VerifyOut(
+            tenant_id=call.who.tenant_id,
             ok=not found.faults,
             segments=found.segments,
             rows=found.rows,
             faults=[FaultOut.model_validate(fault) for fault in found.faults],
+            heads=[HeadOut.model_validate(head) for head in found.heads],
         )
     )
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 from itertools import islice
+from typing import TextIO
 from uuid import UUID
 
 import click
 
+from chalicelib.cli import sealed_heads
 from chalicelib.cli.connection import Connection
 from chalicelib.cli.output import counted, emit, instant, json_option, pairs, table
 from chalicelib.cli.parameters import Instant
@@ -94,14 +96,25 @@ def evaluations(
 
 
 @firewall.command()
+@click.option("--heads", "log", type=click.File(encoding="utf-8"), help="Lines of the tick's log, to compare with.")
 @json_option
 @click.pass_context
-def verify(ctx: click.Context) -> None:
-    """Walk the record of decisions; exits with 1 if it was touched, and says where."""
+def verify(ctx: click.Context, log: TextIO | None) -> None:
+    """Walk the record of decisions; exits with 1 if it was touched, and says where.
+
+    With --heads also if a sealed head isn't the one that was logged when it was sealed.
+    """
     connection: Connection = ctx.obj
     found = connection.client().verify_evaluations()
-    rows = [(one["day"], one["kind"], one["number"], one["what"]) for one in found["faults"]]
     whole = f"whole: {counted(found['rows'], 'decision')} in {counted(found['segments'], 'segment')}"
+    if log is not None:
+        logged = sealed_heads.read(log, found["tenant_id"])
+        if not logged:
+            raise click.UsageError(f"{log.name} has no sealed head of this tenant")
+        found["faults"] += sealed_heads.differences(logged, found["heads"])
+        found["ok"] = not found["faults"]
+        whole += f", and {counted(len(logged), 'sealed head')} as logged"
+    rows = [(one["day"], one["kind"], one["number"], one["what"]) for one in found["faults"]]
     emit(found, whole if found["ok"] else table(("DAY", "KIND", "NUMBER", "WHAT"), rows, empty="touched"))
     ctx.exit(0 if found["ok"] else 1)
 

@@ -51,13 +51,26 @@ class Evaluation(TypedDict):
     mode: str
 
 
-class Verification(TypedDict):
-    """What of the record was looked at, and what was wrong with it."""
+class Head(TypedDict):
+    """A sealed head of a segment of the record; the log has it too."""
 
+    kind: str
+    day: str
+    row_count: int
+    last_hash: str
+    seal: str
+    key_id: str
+
+
+class Verification(TypedDict):
+    """What of the record was looked at, what was wrong with it, and its sealed heads."""
+
+    tenant_id: str
     ok: bool
     segments: int
     rows: int
     faults: list[dict[str, Any]]
+    heads: list[Head]
 
 
 class ProofVerdict(TypedDict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from typing import Any
@@ -17,10 +17,12 @@ from chalicelib.keys import Keyring
 from chalicelib.services.outside import Outside
 from chalicelib.services.tokens import Principal
 from chalicelib.storage.connection import Transaction
+from chalicelib.telemetry import logger
 
+SEALED = "sealed a head"
 KEPT_DAYS = {"allow": 30, "block": 365}
 ROWS_A_READ = 1000
-SEALS_A_TICK = 200
+SEALS_A_TICK = 2000  # and so of lines in the log; 24 ticks a day seal the heads of 24 000 tenants
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +47,25 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
+class Head:
+    """A sealed head of a segment; hash and HMAC in hex. The log has it too, under the same names."""
+
+    kind: str
+    day: date
+    row_count: int
+    last_hash: str
+    seal: str
+    key_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Verified:
-    """What was looked at, what was wrong with it, and how many rows of older segments were left out."""
+    """What was looked at, what was wrong with it, the sealed heads, and rows of older segments that were left out."""
 
     segments: int
     rows: int
     faults: list[Fault]
+    heads: list[Head]
     left_out: int = 0
 
 
@@ -99,12 +114,17 @@ def verify(outside: Outside, who: Principal, *, most_rows: int | None = None) ->
                 faults += wrong
             faults += _check_seal(outside.keys, segment, before.get(segment["kind"]))
             before[segment["kind"]] = segment["seal"]
-    return Verified(len(segments), rows, faults, left_out)
+    heads = [_head(segment) for segment in segments if segment["sealed_at"] is not None]
+    return Verified(len(segments), rows, faults, heads, left_out)
 
 
 def seal(outside: Outside, *, now: datetime) -> int:
-    """Seal the heads of finished days into each other, oldest first; for the tick. Returns how many."""
+    """Seal the heads of finished days into each other, oldest first, and log each; for the tick. Returns how many.
+
+    Logged before the commit: a seal that is made again says the same, and none goes without its line.
+    """
     with outside.database.transaction() as tx:
+        tx.run("firewall.lock_seals")
         due = tx.rows("firewall.to_seal", today=now.date(), limit=SEALS_A_TICK)
         sealed: dict[tuple[UUID, str], str] = {}
         for segment in due:
@@ -114,6 +134,8 @@ def seal(outside: Outside, *, now: datetime) -> int:
             sealed[chain] = mac
             named = {name: segment[name] for name in ("tenant_id", "kind", "day")}
             tx.run("firewall.seal", **named, seal=mac, key_id=key_id, now=now)
+            head = asdict(_head({**segment, "seal": mac, "key_id": key_id}))
+            logger.info(SEALED, tenant_id=str(segment["tenant_id"]), **{**head, "day": head["day"].isoformat()})
         return len(due)
 
 
@@ -191,6 +213,11 @@ def _check_seal(keys: Keyring, segment: dict[str, Any], before: str | None) -> l
     if keys.verify("head", _head_message(segment, before), segment["key_id"], segment["seal"]):
         return []
     return [Fault(segment["kind"], segment["day"], None, "head changed after it was sealed")]
+
+
+def _head(segment: dict[str, Any]) -> Head:
+    columns = {name: segment[name] for name in ("kind", "day", "row_count", "seal", "key_id")}
+    return Head(**columns, last_hash=segment["last_hash"].hex())
 
 
 def _head_message(segment: dict[str, Any], before: str | None) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,7 @@ import psycopg
 import pytest
 
 from chalicelib.services import enforcement, evaluations, search, tenancy
+from chalicelib.telemetry import logger
 from tests.integration import rows
 from tests.integration.cycle import Cycle
 from tests.tenants import Deployment, Tenant
@@ -159,6 +161,38 @@ def test_a_day_whose_decisions_went_before_their_time_is_found(
     rows.sql(deployment, "delete from policy_evaluations where kind = 'allow'")
     faults = evaluations.verify(deployment.outside, rows.principal(acme)).faults
     assert [fault.what for fault in faults] == ["dropped before its time"]
+
+
+def test_each_sealed_head_is_logged_once_as_verify_shows_it(
+    deployment: Deployment, acme: Tenant, filled: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows.sql(deployment, "set session_replication_role = replica")
+    rows.sql(deployment, "update evaluation_segments set day = day - 40, row_count = 0, last_hash = 'zq'")
+    rows.sql(deployment, "delete from policy_evaluations")
+    caplog.clear()
+    assert evaluations.seal(deployment.worker, now=datetime.now(UTC)) == 1
+    assert evaluations.seal(deployment.worker, now=datetime.now(UTC)) == 0
+    [told] = [json.loads(logger.registered_formatter.format(record)) for record in caplog.records]
+    verdict = acme.get("/v1/memory/firewall/verify").json
+    [head] = verdict["heads"]
+    assert (head["kind"], head["row_count"], head["last_hash"]) == ("allow", 0, b"zq".hex())
+    assert {"message": evaluations.SEALED, "tenant_id": verdict["tenant_id"], **head}.items() <= told.items()
+    assert verdict["tenant_id"] == str(acme.id)
+
+
+def test_a_seal_is_over_the_one_before_also_where_a_tick_stops_between_them(
+    deployment: Deployment, acme: Tenant, filled: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows.sql(
+        deployment,
+        "insert into evaluation_segments (tenant_id, day, kind, row_count, last_hash, dropped_at) "
+        "select tenant_id, day - 40 - past, kind, row_count, last_hash, now() from evaluation_segments, "
+        "generate_series(1, 3) past",
+    )
+    monkeypatch.setattr(evaluations, "SEALS_A_TICK", 2)
+    assert [evaluations.seal(deployment.worker, now=datetime.now(UTC)) for _ in range(3)] == [2, 1, 0]
+    found = evaluations.verify(deployment.outside, rows.principal(acme))
+    assert (len(found.heads), found.faults) == (3, [])
 
 
 def test_the_edge_adds_to_the_record_and_changes_nothing_of_it(

@@ -1289,6 +1289,7 @@ CREATE UNIQUE INDEX deletion_requests_one_open ON public.deletion_requests USING
 CREATE INDEX deletion_requests_page ON public.deletion_requests USING btree (tenant_id, state, created_at, id);
 CREATE INDEX deletion_requests_text ON public.deletion_requests USING btree (source_id, content_hash, decided_at);
 CREATE INDEX embedding_cache_age ON public.embedding_cache USING btree (last_used_at);
+CREATE INDEX evaluation_segments_unsealed ON public.evaluation_segments USING btree (tenant_id, kind, day) WHERE (sealed_at IS NULL);
 CREATE INDEX ingest_log_page ON public.ingest_log USING btree (tenant_id, at, id);
 CREATE INDEX kb_chunks_history ON public.kb_chunks USING btree (source_id, chunk_index);
 CREATE INDEX kb_chunks_identity ON public.kb_chunks USING btree (chunk_id);

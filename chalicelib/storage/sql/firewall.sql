@@ -25,12 +25,16 @@ select number, id, row_hash, tenant_id, chunk_id, source_id, version, role, purp
  where tenant_id = %(tenant_id)s and kind = %(kind)s and day = %(day)s and number > %(after)s and number <= %(upto)s
  order by number limit %(limit)s
 
+-- name: lock_seals
+-- One at a time: each seal is made over the one before.
+select pg_advisory_xact_lock(hashtextextended('larder seals', 0))
+
 -- name: to_seal
 select g.*, (select p.seal from evaluation_segments p
               where p.tenant_id = g.tenant_id and p.kind = g.kind and p.day < g.day order by p.day desc limit 1) as before
   from evaluation_segments g
  where g.sealed_at is null and g.day < %(today)s
- order by g.tenant_id, g.kind, g.day limit %(limit)s for update of g skip locked
+ order by g.tenant_id, g.kind, g.day limit %(limit)s for update of g
 
 -- name: seal
 update evaluation_segments set sealed_at = %(now)s, seal = %(seal)s, key_id = %(key_id)s

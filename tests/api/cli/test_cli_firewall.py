@@ -3,10 +3,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from chalicelib.services import evaluations
+from chalicelib.telemetry import logger
 from examples.serve import ExampleSite
 from tests.api.cli.conftest import Cli
 from tests.integration import rows
@@ -98,6 +102,31 @@ def test_a_touched_record_ends_with_1(cli: Cli, live: Deployment, acme: Tenant, 
     assert result.stdout.splitlines()[1].split()[1:] == ["allow", "1", "edited"]
     touched = cli("firewall", "verify", "--json")
     assert (touched.exit_code, json.loads(touched.stdout)["ok"]) == (1, False)
+
+
+def test_the_record_is_compared_with_the_heads_that_were_logged(
+    cli: Cli,
+    live: Deployment,
+    acme: Tenant,
+    hits: list[dict[str, Any]],
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    rows.sql(live, "delete from policy_evaluations where tenant_id = %s", acme.id)
+    rows.sql(live, "update evaluation_segments set day = day - 400, dropped_at = now() where tenant_id = %s", acme.id)
+    caplog.clear()
+    assert evaluations.seal(live.worker, now=datetime.now(UTC)) == 1
+    heads = tmp_path / "heads.jsonl"
+    heads.write_text("\n".join(["no JSON", *map(logger.registered_formatter.format, caplog.records)]))
+    result = cli("firewall", "verify", "--heads", str(heads))
+    assert (result.exit_code, result.stdout.endswith("and 1 sealed head as logged\n")) == (0, True), result.output
+    # Whoever can write to the database and can't sign takes the last head away: the rest of the chain still verifies.
+    rows.sql(live, "delete from evaluation_segments where tenant_id = %s", acme.id)
+    assert cli("firewall", "verify").exit_code == 0
+    result = cli("firewall", "verify", "--heads", str(heads))
+    assert (result.exit_code, "sealed head gone" in result.stdout) == (1, True)
+    heads.write_text("{}\n")
+    assert cli("firewall", "verify", "--heads", str(heads)).exit_code == 2
 
 
 def test_a_sources_policy_is_set_and_shown_and_counts_for_its_texts(cli: Cli, hits: list[dict[str, Any]]) -> None:
