@@ -70,6 +70,12 @@ Name = Annotated[
 ]
 """A name for people."""
 
+Printable = Annotated[str, AfterValidator(_printable)]
+"""Any text without control characters."""
+
+Why = Annotated[str, Field(max_length=500), AfterValidator(_printable)]
+"""A reason, for the admin audit."""
+
 QueryText = Annotated[
     str, StringConstraints(min_length=1, max_length=1024), AfterValidator(_printable), AfterValidator(_not_blank)
 ]

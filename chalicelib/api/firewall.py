@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from datetime import date, datetime, timedelta
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 from urllib.parse import urlencode
 from uuid import UUID
-
-from pydantic import Field
 
 from chalicelib.api import fields
 from chalicelib.api.resource import Answer, Call, Input, NoQuery, Nothing, Output, Query, Resource
@@ -65,7 +63,7 @@ class ValidationIn(Input):
     """What a person found; refuted text is read by nobody in any mode."""
 
     status: Literal["confirmed", "refuted", "unverified"]
-    why: Annotated[str, Field(max_length=500)] = ""
+    why: fields.Why = ""
 
 
 class SourcePolicyOut(Output):

@@ -99,8 +99,8 @@ class HeldPage(Output):
 class PatternsIn(Input):
     """Deny patterns to add and to take away: literal substrings, case by case."""
 
-    add: Annotated[list[str], Field(max_length=100, default_factory=list)]
-    remove: Annotated[list[str], Field(max_length=100, default_factory=list)]
+    add: Annotated[list[fields.Printable], Field(max_length=100, default_factory=list)]
+    remove: Annotated[list[fields.Printable], Field(max_length=100, default_factory=list)]
 
 
 class PatternsOut(Output):
@@ -112,7 +112,7 @@ class PatternsOut(Output):
 class ForgetIn(Input):
     """Why, for the admin audit."""
 
-    why: Annotated[str, Field(max_length=500)] = ""
+    why: fields.Why = ""
 
 
 class ForgetOut(Output):

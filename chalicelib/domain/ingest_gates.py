@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
@@ -98,11 +98,20 @@ def screen(
 
 
 def on_damage(deposit: Deposit) -> Outcome:
-    """What damaged text comes to: an agent's output is kept for a person to see, anything else is refused.
+    """What damaged text comes to: a deposit is kept for a person to see, an upload is refused for its sender to mend.
 
     A refused page is a failed refresh: the old version stays.
     """
-    return "quarantine" if deposit is Deposit.AGENT_OUTPUT else "refuse"
+    return "quarantine" if deposit in (Deposit.NOTE, Deposit.AGENT_OUTPUT) else "refuse"
+
+
+def damaged(rest: Screening) -> Screening:
+    """What a damaged deposit comes to. ``rest``: what the other gates made of it with its bad places marked.
+
+    What they would never let in is refused at once.
+    """
+    outcome: Outcome = "refuse" if rest.outcome == "refuse" else "quarantine"
+    return replace(rest, outcome=outcome, gate=Gate.TEXT_DAMAGE, reason="damaged_text", matched=None)
 
 
 def denied_by(text: str, deny_patterns: Iterable[str]) -> str | None:

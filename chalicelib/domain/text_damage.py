@@ -1,8 +1,8 @@
 """Text that must not be stored because it isn't what its author wrote.
 
 Spec 1.7 "Damage" and 2.4: bytes that are no text, control characters, and UTF-8 that somebody read as Windows-1252 or
-another encoding and encoded once more ("CafÃ©"). Nothing is repaired here: the caller refuses the document and keeps
-what it had.
+another encoding and encoded once more ("CafÃ©"). The caller refuses the document and keeps what it had, or keeps it
+aside with a mark in each bad place, for a person to see.
 """
 
 from __future__ import annotations
@@ -49,6 +49,11 @@ def find_damage(document: bytes | str) -> Damage | None:
     if surrogate := _SURROGATE.search(document):
         return Damage("lone_surrogate", surrogate.start())
     return None
+
+
+def marked(text: str) -> str:
+    """The text with U+FFFD for each character that must not be stored."""
+    return _SURROGATE.sub("\ufffd", _CONTROL.sub("\ufffd", text))
 
 
 def find_damage_in_page(text: str, replaced: int = 0, first_bad_offset: int = 0) -> Damage | None:

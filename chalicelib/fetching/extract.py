@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from chalicelib.domain.clean_text import REPLACEMENT, clean_text
-from chalicelib.domain.text_damage import Damage, find_damage, find_damage_in_page
+from chalicelib.domain.text_damage import Damage, find_damage, find_damage_in_page, marked
 from chalicelib.fetching.charset import Decoded, decode
 from chalicelib.fetching.extracted import EXTRACTOR_VERSION, MAX_CHARACTERS, Extracted, ExtractionError
 from chalicelib.fetching.feed_text import FEED_ROOTS, FeedText
@@ -18,7 +18,7 @@ from chalicelib.fetching.json_text import read_json
 from chalicelib.fetching.pdf_text import read_pdf
 from chalicelib.fetching.xml_text import XmlText, parse_xml, prepare, root_of, xhtml_to_html
 
-__all__ = ["EXTRACTOR_VERSION", "Extracted", "ExtractionError", "extract", "media_type_of"]
+__all__ = ["EXTRACTOR_VERSION", "Extracted", "ExtractionError", "extract", "extract_marked", "media_type_of"]
 
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _PLAIN = frozenset({"text/plain", "text/markdown", "text/x-markdown"})
@@ -56,6 +56,18 @@ def extract(body: bytes, content_type: str | None, *, keep_hidden: bool = False)
     if not _READABLE.search(found.text):
         raise ExtractionError("empty", "the document has no readable text")
     return found
+
+
+def extract_marked(body: bytes, content_type: str | None) -> Extracted:
+    """Read a damaged document with U+FFFD in its bad places, for a person to see.
+
+    Raises `ExtractionError` where marks don't help: text that was decoded twice, a PDF.
+    """
+    media_type = media_type_of(body, content_type)
+    if media_type == "application/pdf":
+        raise ExtractionError("damaged_text", "the text of the PDF")
+    text = decode(body, content_type, is_html=media_type in _HTML).text
+    return extract(marked(text).encode(), f"{media_type}; charset=utf-8")
 
 
 def media_type_of(body: bytes, content_type: str | None) -> str:

@@ -16,10 +16,10 @@ from psycopg.types.json import Jsonb
 
 from chalicelib.domain import policy_patch, secrets
 from chalicelib.domain.clean_text import clean_text
-from chalicelib.domain.ingest_gates import Deposit, Gate, Screening, screen
+from chalicelib.domain.ingest_gates import Deposit, Gate, Screening, damaged, on_damage, screen
 from chalicelib.domain.policy import Policy
 from chalicelib.domain.provenance import originate
-from chalicelib.domain.text_damage import find_damage
+from chalicelib.domain.text_damage import find_damage, marked
 from chalicelib.errors import Invalid
 from chalicelib.fetching import extract as extraction
 from chalicelib.services import quotas
@@ -48,13 +48,17 @@ _TYPE = {
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """What a caller wants remembered. ``policy`` holds the fields of a policy that they named."""
+    """What a caller wants remembered, clean. ``policy`` holds the fields of a policy that they named.
+
+    ``damage``: the refusal that a damaged text would have met; its bad places are marked.
+    """
 
     deposit: Deposit
     text: str
     title: str | None
     policy: Mapping[str, Any]
     invisible_removed: int = 0
+    damage: Invalid | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,27 +73,51 @@ class Deposited:
 
 
 def offered_text(deposit: Deposit, text: str, title: str | None, policy: Mapping[str, Any]) -> Offered:
-    """A text as it came in JSON, cleaned. Raises Invalid, naming the first offset, for a damaged one."""
-    for field, value in (("text", text), ("title", title or "")):
-        damage = find_damage(value)
-        if damage is not None:
-            gate = Gate.TEXT_DAMAGE
-            raise Invalid(f"{field}: {damage}", code="damaged_text", field=field, offset=damage.offset, gate=gate)
+    """A text as it came in JSON, cleaned. Raises Invalid, naming the first offset, for a damaged upload."""
+    refusal = _damage_of(text, title)
+    if refusal is not None:
+        if on_damage(deposit) == "refuse":
+            raise refusal
+        text, title = marked(text), title and marked(title)
     cleaned = clean_text(text)
-    return Offered(deposit, cleaned.text, _clean(title), policy, cleaned.invisible_removed)
+    return Offered(deposit, cleaned.text, _clean(title), policy, cleaned.invisible_removed, refusal)
 
 
 def offered_document(
     deposit: Deposit, body: bytes, content_type: str, title: str | None, policy: Mapping[str, Any]
 ) -> Offered:
     """A document as bytes of a type that pages may have. Raises Invalid for one that gives no text."""
+    refusal = _damage_of("", title)
+    if refusal is not None and on_damage(deposit) == "refuse":
+        raise refusal
     try:
         found = extraction.extract(body, content_type)
     except extraction.ExtractionError as error:
         stopped: dict[str, Any] = {"gate": Gate.TEXT_DAMAGE} if error.status == "damaged_text" else {}
         told = f"content: {error.detail or error.status}"
-        raise Invalid(told, code=error.status, field="content", rule=str(error.status), **stopped) from error
-    return Offered(deposit, found.text, _clean(title) or found.title, policy, found.invisible_removed)
+        refusal = Invalid(told, code=error.status, field="content", rule=str(error.status), **stopped)
+        if not stopped or on_damage(deposit) == "refuse":
+            raise refusal from error
+        found = _marked(body, content_type, refusal)
+    return Offered(
+        deposit, found.text, _clean(title and marked(title)) or found.title, policy, found.invisible_removed, refusal
+    )
+
+
+def _damage_of(text: str, title: str | None) -> Invalid | None:
+    for field, value in (("text", text), ("title", title or "")):
+        damage = find_damage(value)
+        if damage is not None:
+            gate = Gate.TEXT_DAMAGE
+            return Invalid(f"{field}: {damage}", code="damaged_text", field=field, offset=damage.offset, gate=gate)
+    return None
+
+
+def _marked(body: bytes, content_type: str, refusal: Invalid) -> extraction.Extracted:
+    try:
+        return extraction.extract_marked(body, content_type)
+    except extraction.ExtractionError as error:
+        raise refusal from error
 
 
 def deposit(
@@ -116,13 +144,15 @@ def take(
     """Run the gates, in the caller's transaction. Raises Invalid where nothing may be saved."""
     patterns, scan = deny_patterns(tx, who.tenant_id), not outside.settings.allow_unscanned
     screening = screen(offered.text, offered.deposit, patterns, beside=[offered.title], scan=scan)
+    if offered.damage is not None:
+        screening = damaged(screening)
     if screening.outcome == "admit":
         return keep(outside, tx, who, offered, screening, patch, correlation_id, now)
     if screening.outcome == "quarantine":
         title, policy = offered.title, offered.policy
         held = hold(tx, who.tenant_id, None, offered.deposit, screening, title, policy, now, correlation_id)
         return Deposited(None, None, len(screening.findings), held, screening.gate)
-    raise Invalid(
+    raise offered.damage or Invalid(
         f"nothing was saved: {screening.reason.replace('_', ' ')}",
         code=screening.reason,
         field="text",

@@ -50,10 +50,10 @@ def enable(outside: Outside, who: Principal, now: datetime) -> list[Check]:
 
 def _damaged_text(outside: Outside, who: Principal, now: datetime) -> Finding:
     try:
-        deposits.offered_text(Deposit.NOTE, f"{NOTE}\x00", None, {})
+        deposits.offered_text(Deposit.DOCUMENT, f"{NOTE}\x00", None, {})
     except Invalid as problem:
-        return Finding("ok", "A note with a control character was refused.", {"code": problem.code})
-    return Finding("failing", "A note with a control character passed.")
+        return Finding("ok", "A document with a control character was refused.", {"code": problem.code})
+    return Finding("failing", "A document with a control character passed.")
 
 
 def _secret_scan(outside: Outside, who: Principal, now: datetime) -> Finding:

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from chalicelib.domain import policy_patch
-from chalicelib.domain.ingest_gates import Deposit, check_deny_pattern, screen
+from chalicelib.domain.ingest_gates import Deposit, Gate, check_deny_pattern, screen
 from chalicelib.errors import Conflict, Invalid, NotFound
 from chalicelib.services import deposits, policies, quotas
 from chalicelib.services.outside import Outside
@@ -56,13 +56,14 @@ def list_page(
 def release(
     outside: Outside, who: Principal, held_id: UUID, *, correlation_id: str | None, now: datetime
 ) -> tuple[Event, quotas.Allowance]:
-    """Let a text in that a person has read: the deny patterns no longer count, the other gates do.
+    """Let a text in that a person has read: past the gate that stopped it, through those after it.
 
     Raises NotFound, Conflict if it was decided already or its source has work under way, Invalid, RateLimited.
     """
     with quotas.mutation(outside, who, now) as (tx, allowance):
         held = _undecided(tx, held_id)
-        screening = screen(held.text, Deposit(held.deposit))
+        patterns = deposits.deny_patterns(tx, who.tenant_id) if held.gate == Gate.TEXT_DAMAGE else ()
+        screening = screen(held.text, Deposit(held.deposit), patterns, beside=[held.title])
         if screening.outcome != "admit":
             raise Invalid(f"the text does not pass: {screening.reason}", code=screening.reason, gate=screening.gate)
         if held.source_id is not None:

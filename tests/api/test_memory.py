@@ -52,7 +52,7 @@ def test_a_note_is_remembered_and_found_with_its_origins_policy(cycle: Cycle, ac
 @pytest.mark.parametrize(
     ("body", "status", "code", "field"),
     [({"text": "two words"}, 422, "too_short", "text"),
-     ({"text": "a\x00b and more words here"}, 422, "damaged_text", "text"),
+     ({"text": "a\x00b c"}, 422, "damaged_text", "text"), ({"text": "\x00" * 99}, 422, "damaged_text", "text"),
      ({"text": NOTE, "sensitivity": "top"}, 422, "invalid_field", "sensitivity"),
      ({"text": ""}, 422, "invalid_field", "text"),
      ({"text": NOTE, "tenant_id": "x"}, 422, "invalid_field", "tenant_id"), ({}, 422, "invalid_field", "text")],
@@ -93,6 +93,69 @@ def test_a_bad_document_is_refused(acme: Tenant, body: dict[str, Any], code: str
     answer = acme.post("/v1/memory/documents", body)
     assert answer.status in (413, 422)
     assert answer.json["code"] == code
+
+
+MARKED = "good words, then \ufffd bad ones " * 9
+DAMAGED = {
+    "a note": ("notes", {"text": f"{NOTE} \x07"}, f"{NOTE} \ufffd", 90),
+    "its title": ("notes", {"text": NOTE, "title": "Boi\x01ler"}, NOTE, 3),
+    "an agent's text": ("documents", {"kind": "agent_output", "text": f"\x02{DOCUMENT}"}, f"\ufffd{DOCUMENT}", 0),
+    "an agent's bytes": ("documents", {"kind": "agent_output", "content_base64": BAD_BYTES}, MARKED.strip(), None),
+    "an agent's page": (
+        "documents",
+        {"kind": "agent_output", "content_type": "text/html; charset=utf-8", "content_base64": base64.b64encode(
+            b"<title>The boiler</title><p>" + b"good words, then \xff bad ones " * 9).decode()},
+        MARKED.strip(),
+        None,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("which", DAMAGED)
+def test_a_damaged_deposit_waits_with_its_bad_places_marked_and_comes_in_by_its_release(
+    deployment: Deployment, cycle: Cycle, acme: Tenant, which: str
+) -> None:
+    way, body, text, _ = DAMAGED[which]
+    answer = acme.post(f"/v1/memory/{way}", body)
+    assert (answer.status, answer.json["outcome"], answer.json["gate"]) == (202, "quarantined", "text_damage")
+    [held] = acme.get("/v1/memory/quarantine").json["items"]
+    assert (held["text"], held["reason"]) == (text, "damaged_text")
+    assert held["title"] in (None, "Boi\ufffdler", "The boiler")
+    assert [row["outcome"] for row in rows.sql(deployment, "select outcome from ingest_log")] == ["quarantine"]
+    assert acme.post(f"/v1/memory/quarantine/{held['id']}/release").status == 202
+    assert work(cycle) == "new_version"
+
+
+@pytest.mark.parametrize("which", [which for which in DAMAGED if DAMAGED[which][3] is not None])
+def test_the_same_as_an_upload_is_refused_with_its_first_offset(acme: Tenant, which: str) -> None:
+    _, body, _, offset = DAMAGED[which]
+    answer = acme.post("/v1/memory/documents", {**body, "kind": "document"})
+    assert (answer.status, answer.json["code"], answer.json["offset"]) == (422, "damaged_text", offset)
+    assert acme.get("/v1/memory/quarantine").json["items"] == []
+
+
+def test_what_is_held_for_its_damage_is_redacted_and_still_held_to_deny_patterns(
+    deployment: Deployment, cycle: Cycle, acme: Tenant
+) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    acme.post("/v1/memory/deny-patterns", {"add": ["Heron"]})
+    answer = acme.post("/v1/memory/notes", {"text": f"{NOTE} \x01 {token} Heron"})
+    assert (answer.json["gate"], answer.json["redactions"]) == ("text_damage", 1)
+    assert token not in str(rows.sql(deployment, "select * from quarantine"))
+    release = f"/v1/memory/quarantine/{answer.json['quarantine_id']}/release"
+    assert (acme.post(release).status, acme.post(release).json["code"]) == (422, "deny_pattern")
+    acme.post("/v1/memory/deny-patterns", {"remove": ["Heron"]})
+    assert acme.post(release).status == 202
+    assert work(cycle) == "new_version"
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type"), [(b"%PDF-1.7 \xff", "application/pdf"), (b"<p>good words&#1;" * 20, "text/html")]
+)
+def test_damage_that_no_mark_mends_is_refused(acme: Tenant, content: bytes, content_type: str) -> None:
+    body = {"content_base64": base64.b64encode(content).decode(), "content_type": content_type}
+    answer = acme.post("/v1/memory/documents", {**body, "kind": "agent_output"})
+    assert (answer.status, answer.json["field"]) == (422, "content")
 
 
 def test_a_denied_note_waits_redacted_and_is_stored_by_its_release(

@@ -8,6 +8,7 @@ from chalicelib.domain.ingest_gates import (
     Gate,
     below_floor,
     check_deny_pattern,
+    damaged,
     denied_by,
     on_damage,
     screen,
@@ -100,11 +101,19 @@ def test_the_escape_hatch_leaves_the_text_unscanned_and_the_other_gates_on() -> 
     assert screen("short", Deposit.DOCUMENT, scan=False).gate is Gate.LENGTH_FLOOR
 
 
-def test_only_agents_output_is_kept_when_it_is_damaged() -> None:
+def test_damaged_deposits_are_kept_for_a_person_and_uploads_and_pages_refused() -> None:
     assert {deposit: on_damage(deposit) for deposit in Deposit} == {
-        Deposit.NOTE: "refuse",
+        Deposit.NOTE: "quarantine",
         Deposit.DOCUMENT: "refuse",
         Deposit.AGENT_OUTPUT: "quarantine",
         Deposit.PAGE: "refuse",
         Deposit.CONSOLIDATED: "refuse",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"), [(TEXT, "quarantine"), (f"{TEXT} Heron", "quarantine"), ("too short", "refuse")]
+)
+def test_a_damaged_deposit_waits_unless_the_other_gates_would_never_let_it_in(text: str, outcome: str) -> None:
+    found = damaged(screen(text, Deposit.NOTE, ["Heron"]))
+    assert (found.outcome, found.gate, found.reason, found.matched) == (outcome, Gate.TEXT_DAMAGE, "damaged_text", None)

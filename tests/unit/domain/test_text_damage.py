@@ -1,6 +1,6 @@
 import pytest
 
-from chalicelib.domain.text_damage import Damage, find_damage, find_damage_in_page
+from chalicelib.domain.text_damage import Damage, find_damage, find_damage_in_page, marked
 
 
 @pytest.mark.parametrize(
@@ -110,3 +110,9 @@ def test_utf8_read_as_another_encoding_is_damage(original: str, codec: str) -> N
 )
 def test_text_of_other_scripts_is_no_damage(text: str) -> None:
     assert find_damage_in_page(text) is None
+
+
+def test_a_marked_text_is_as_long_and_undamaged() -> None:
+    text = "a\x00b\x1f\ud800\udc00 c\t\n\x7f\x85é"
+    assert marked(text) == "a\ufffdb\ufffd\ufffd\ufffd c\t\n\x7f\x85é"
+    assert find_damage(marked(text)) is None
