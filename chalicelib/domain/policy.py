@@ -57,6 +57,12 @@ def tier_purposes(sensitivity: str) -> frozenset[str] | None:
     return _TIER_PURPOSES if _RANK[effective_tier(sensitivity)] >= _RANK["confidential"] else None
 
 
+def of_class(tenant_id: str, content_class: str) -> Policy:
+    """What the class of a text says of it by itself; the defaults of its tier with it."""
+    tier = effective_tier("", content_class)
+    return Policy(tenant_id, tier, allowed_purposes=tier_purposes(tier), content_class=content_class)
+
+
 def strictest(one: Policy, other: Policy) -> Policy:
     """Merge two policies of one tenant field by field, the stricter value each time; provenance is that of ``one``.
 

@@ -37,7 +37,7 @@ _DETECTORS: tuple[Callable[[str], Iterator[Finding]], ...] = (
 
 
 # No kind has a digit or a capital in it, so no secret passes for a marker.
-_MARKER = re.compile(r"\[REDACTED:[a-z_]{2,40}\]")
+MARKER = re.compile(r"\[REDACTED:[a-z_]{2,40}\]")
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Redaction:
 def find(text: str) -> tuple[Finding, ...]:
     """Every secret in ``text``, left to right; findings that overlap are one."""
     found = [(finding, rank) for rank, detect in enumerate(_DETECTORS) for finding in detect(text)]
-    markers = [marker.span() for marker in _MARKER.finditer(text)] if found else []
+    markers = [marker.span() for marker in MARKER.finditer(text)] if found else []
     return tuple(_merged((finding, rank) for finding, rank in found if not _touches(finding, markers)))
 
 

@@ -12,9 +12,10 @@ from chalicelib.domain import secrets
 from chalicelib.domain.ingest_gates import Deposit, Gate
 from chalicelib.domain.night_window import current_night, next_start
 from chalicelib.domain.outcome import Outcome
+from chalicelib.domain.policy import CREDENTIALS
 from chalicelib.domain.retry import next_step
 from chalicelib.domain.source_url import canonicalise
-from chalicelib.services import deposits, nights
+from chalicelib.services import deposits, nights, policies
 from chalicelib.services.outside import Outside
 from chalicelib.services.refresh import Changed, Denied, Doubtful, Failed, Gathered, Job, Unchanged
 from chalicelib.storage import events, held_texts, sources, suggestions
@@ -89,6 +90,8 @@ def _succeed(outside: Outside, tx: Transaction, job: Job, gathered: Unchanged | 
     )
     if result == "written" and isinstance(gathered, Changed) and job.source.type == "url":
         _log(tx, job, "admit", now, redactions=gathered.version["secrets_redacted"])
+    if result == "written" and isinstance(gathered, Changed) and gathered.credentials:
+        policies.classify(tx, job.source, gathered.credentials, CREDENTIALS, now)
     target = gathered.check.get("redirect_to")
     if result in ("written", "unchanged") and target:
         _offer_redirect(tx, job, target, now)

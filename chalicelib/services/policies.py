@@ -134,6 +134,21 @@ def forget(outside: Outside, who: Principal, chunk_id: UUID, why: str, now: date
         return erased, allowance
 
 
+def classify(tx: Transaction, source: Source, hashes: list[str], content_class: str, now: datetime) -> None:
+    """Write down what kind of text these are, once and for ever; whoever calls holds the source's lock."""
+    said = policy.of_class(str(source.tenant_id), content_class)
+    tx.run(
+        "policies.classify",
+        source_id=source.id,
+        tenant_id=source.tenant_id,
+        hashes=hashes,
+        sensitivity=said.sensitivity,
+        allowed_purposes=_list(said.allowed_purposes),
+        content_class=content_class,
+        now=now,
+    )
+
+
 def set_mode(outside: Outside, who: Principal, mode: str | None, now: datetime) -> tuple[str | None, quotas.Allowance]:
     """Choose the tenant's firewall mode; None takes the deployment's. Raises Invalid, RateLimited."""
     try:

@@ -12,11 +12,13 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from chalicelib.domain import chunking, secrets
+from chalicelib.domain.content_class import content_class
 from chalicelib.domain.doubtful import find_doubt
 from chalicelib.domain.freshness import Validators, updated_validators, usable_validators
 from chalicelib.domain.ingest_gates import Deposit, Screening, screen
 from chalicelib.domain.night_window import current_night, next_start
 from chalicelib.domain.outcome import Outcome
+from chalicelib.domain.policy import CREDENTIALS
 from chalicelib.domain.retry import parse_retry_after
 from chalicelib.embedding.model import EmbeddingFailed
 from chalicelib.errors import LarderError
@@ -64,7 +66,7 @@ class Changed:
     """The page says something new. ``version``: columns of ``kb_versions``.
 
     ``descents``: pairs of hashes, of a text to come and of one with a policy that it descends from, worked out from the
-    policies as of ``policy_epoch``.
+    policies as of ``policy_epoch``. ``credentials``: hashes of the texts to come that are of this class.
     """
 
     check: dict[str, Any]
@@ -74,6 +76,7 @@ class Changed:
     vectors: dict[str, str]
     descents: list[tuple[str, str]]
     policy_epoch: datetime | None
+    credentials: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +306,8 @@ def _changed(
         "fetched_at": held.fetched_at.isoformat(),
     }
     vectors = embeddings.embed(outside, steps.to_embed(), now)
-    return Changed(check, version, source.current_version, steps, vectors, descents, guarded.epoch)
+    secret = [chunking.content_hash(chunk.body) for chunk in chunks if content_class(chunk.body) == CREDENTIALS]
+    return Changed(check, version, source.current_version, steps, vectors, descents, guarded.epoch, secret)
 
 
 def _reviewed(outside: Outside, job: Job, now: datetime) -> Gathered:

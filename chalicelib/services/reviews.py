@@ -14,7 +14,9 @@ from uuid import UUID
 
 from chalicelib.domain import chunking, policy
 from chalicelib.domain.chunking import Chunk
+from chalicelib.domain.content_class import content_class
 from chalicelib.domain.diff import Diff, diff
+from chalicelib.domain.policy import CREDENTIALS
 from chalicelib.errors import Conflict, NotFound
 from chalicelib.services import enforcement, history, inheritance
 from chalicelib.services.enforcement import Reading
@@ -108,12 +110,15 @@ def _parts(tx: Transaction, source_id: UUID, chunks: list[Chunk], parents: list[
         said_of[heir].add(parent)
     hashes = sorted({*digests, *(parent for _, parent in parents)})
     said = {row["content_hash"]: enforcement.policy_of(row) for row in _said(tx, source, hashes)}
+    secret = {digest for digest, one in zip(digests, chunks, strict=True) if content_class(one.body) == CREDENTIALS}
     forgotten = {row["content_hash"] for row in tx.rows("policies.forgotten", source_id=source_id, hashes=digests)}
 
     def judged_by(digest: str) -> policy.Policy:
         found = of_source
         for one in (digest, *sorted(said_of[digest])):
             found = policy.strictest(found, said.get(one, of_source))
+        if digest in secret:
+            found = policy.strictest(found, policy.of_class(found.tenant_id, CREDENTIALS))
         return replace(found, validation_status="refuted") if digest in forgotten else found
 
     idents = chunking.chunk_ids(source_id, chunks)

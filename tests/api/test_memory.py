@@ -332,3 +332,51 @@ def test_forgetting_takes_what_stands_beside_the_text_and_what_waits_in_quaranti
     for table in ("kb_chunks", "kb_versions", "quarantine", "kb_held_texts", "embedding_cache", "ingest_log"):
         assert "north cellar" not in str(rows.sql(deployment, f"select * from {table}")), table
     assert acme.get("/v1/memory/quarantine").json["items"] == []
+
+
+WALLET = "\n".join(f"system{number}.example.com password=kX9v{number}QmZ7pLw2Rt5" for number in range(6))
+
+
+def test_what_is_mainly_credentials_is_restricted_whatever_anybody_says(
+    deployment: Deployment, cycle: Cycle, acme: Tenant
+) -> None:
+    acme.post("/v1/memory/firewall/mode", {"mode": "enforce"})
+    body = {"text": f"{NOTE}\n{WALLET}", "sensitivity": "public", "kind": "agent_output", "allowed_purposes": None}
+    assert acme.post("/v1/memory/documents", {**body, "title": "Wallet"}).json["redactions"] == 6
+    assert work(cycle) == "new_version"
+    assert ask(acme, "system password") == []
+    [row] = rows.sql(deployment, "select chunk_id from kb_chunks")
+    path = f"/v1/memory/chunks/{row['chunk_id']}/policy"
+    before = acme.get(path).json
+    assert (before["policy"]["content_class"], before["policy"]["sensitivity"]) == ("credentials", "restricted")
+    assert before["own"]["allowed_purposes"] == ["audit_review", "operational"]
+    after = acme.post(path, {"sensitivity": "public", "allowed_purposes": None}).json
+    assert (after["policy"]["content_class"], after["policy"]["sensitivity"]) == ("credentials", "restricted")
+    assert ask(acme, "system password") == []
+    [decided] = rows.sql(deployment, "select distinct decision, policy_digest from policy_evaluations where "
+                                     "policy_digest = %s", after["policy_digest"])  # fmt: skip
+    assert decided["decision"] == "block_sensitivity_tier"
+
+
+def test_a_page_says_anew_with_each_version_which_of_its_texts_are_credentials(
+    deployment: Deployment, cycle: Cycle, acme: Tenant
+) -> None:
+    url = "http://docs.example.com/"
+    source = acme.add(url)
+    long = "\n\n".join(f"{DOCUMENT} Part {number}." for number in range(30))
+    wallets = "\n".join([WALLET] * 4)
+    classes = []
+    for text in (long, f"{long}\n\n{wallets}", f"Preface.\n\n{long}\n\n{wallets}"):
+        cycle.web.page(url, text)
+        acme.post(f"/v1/kb/sources/{source['id']}/queue", {"when": "now"})
+        assert work(cycle) == "new_version"
+        classes.append({
+            row["secret"]: row["chunks"] for row in rows.sql(
+                deployment,
+                "select coalesce(p.content_class, '') as secret, count(*) as chunks from kb_chunks c "
+                "left join chunk_policies p using (source_id, content_hash) where upper_inf(system_time) group by 1",
+            )
+        })  # fmt: skip
+    assert [set(found) for found in classes] == [{""}, {"", "credentials"}, {"", "credentials"}]
+    written = rows.sql(deployment, "select count(*) as rows, count(distinct updated_at) as times from chunk_policies")
+    assert written[0]["times"] <= 2, "what has its class keeps its row"

@@ -303,6 +303,15 @@ def test_a_review_shows_the_text_that_was_kept_and_what_it_would_change(ours: Te
     assert shown.json["unified"].splitlines()[:2] == ["--- nothing", "+++ for review"]
 
 
+def test_a_review_withholds_what_publishing_would_class_as_credentials(ours: Tenant) -> None:
+    ours.post("/v1/memory/firewall/mode", {"mode": "enforce"})
+    review = hold_text(ours, UUID(ours.add("https://a.example")["id"]), now=datetime.now(UTC))
+    with tables.superuser(ours.deployment) as connection:
+        connection.execute("update kb_held_texts set text = 'mail [REDACTED:password], safe next to the stove'")
+    shown = ours.get(f"/v1/kb/suggestions/{review}/review").json
+    assert (shown["withheld"], "stove" in shown["text"], "stove" in shown["unified"]) == (1, False, False)
+
+
 def test_a_review_is_for_admins_of_the_tenant(ours: Tenant, theirs: Tenant) -> None:
     review = hold_text(ours, UUID(ours.add("https://a.example")["id"]), now=datetime.now(UTC))
     path = f"/v1/kb/suggestions/{review}/review"

@@ -31,6 +31,17 @@ on conflict (source_id, content_hash) do update
        allowed_purposes = excluded.allowed_purposes, content_class = excluded.content_class,
        validation_status = excluded.validation_status, updated_at = excluded.updated_at
 
+-- name: classify
+-- What is said of these texts stays; of one of which nothing was said, the class says it.
+insert into chunk_policies (source_id, content_hash, tenant_id, sensitivity, allowed_purposes, content_class, updated_at)
+select %(source_id)s, h.content_hash, %(tenant_id)s, %(sensitivity)s, %(allowed_purposes)s, %(content_class)s,
+       greatest(%(now)s, (select max(l.updated_at) + interval '1 microsecond'
+                            from chunk_policies l where l.source_id = %(source_id)s))
+  from unnest(%(hashes)s::text[]) as h (content_hash)
+on conflict (source_id, content_hash) do update
+   set content_class = excluded.content_class, updated_at = excluded.updated_at
+ where chunk_policies.content_class <> excluded.content_class
+
 -- name: set_of_source
 update kb_sources
    set sensitivity = %(sensitivity)s, expires_at = %(expires_at)s, permitted_roles = %(permitted_roles)s,
