@@ -10,7 +10,7 @@ from uuid import UUID
 from chalicelib.domain.night_window import NightSettings, current_night, next_start
 from chalicelib.keys import KeysUnusable
 from chalicelib.queueing.messages import Message
-from chalicelib.services import evaluations, provider_secrets, retention, search_cache, summary_writing
+from chalicelib.services import evaluations, ingest_log, provider_secrets, retention, search_cache, summary_writing
 from chalicelib.services.outside import Outside
 from chalicelib.storage.connection import Transaction
 from chalicelib.storage.events import MAX_LEASES
@@ -71,6 +71,7 @@ def _tidy(outside: Outside, now: datetime) -> None:
     search_cache.sweep(outside, now)
     retention.sweep_all(outside, now=now)  # before old decisions go, from which it learns of the last use
     evaluations.retain(outside, now=now)
+    ingest_log.retain(outside, now=now)
 
 
 def _measure_queue(outside: Outside, now: datetime) -> None:

@@ -1290,7 +1290,9 @@ CREATE INDEX deletion_requests_page ON public.deletion_requests USING btree (ten
 CREATE INDEX deletion_requests_text ON public.deletion_requests USING btree (source_id, content_hash, decided_at);
 CREATE INDEX embedding_cache_age ON public.embedding_cache USING btree (last_used_at);
 CREATE INDEX evaluation_segments_unsealed ON public.evaluation_segments USING btree (tenant_id, kind, day) WHERE (sealed_at IS NULL);
+CREATE INDEX ingest_log_admitted ON public.ingest_log USING btree (at) WHERE ((outcome = 'admit'::text) AND (redactions = 0));
 CREATE INDEX ingest_log_page ON public.ingest_log USING btree (tenant_id, at, id);
+CREATE INDEX ingest_log_rest ON public.ingest_log USING btree (at) WHERE (NOT ((outcome = 'admit'::text) AND (redactions = 0)));
 CREATE INDEX kb_chunks_history ON public.kb_chunks USING btree (source_id, chunk_index);
 CREATE INDEX kb_chunks_identity ON public.kb_chunks USING btree (chunk_id);
 CREATE UNIQUE INDEX kb_chunks_open ON public.kb_chunks USING btree (source_id, chunk_index) WHERE upper_inf(system_time);
@@ -1535,6 +1537,11 @@ CREATE POLICY published ON public.kb_sources FOR SELECT TO larder_public USING (
 CREATE POLICY published ON public.kb_versions FOR SELECT TO larder_public USING (((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid) AND (source_id IN ( SELECT s.id
    FROM public.kb_sources s))));
 ALTER TABLE public.quarantine ENABLE ROW LEVEL SECURITY;
+CREATE POLICY ran_out ON public.ingest_log TO larder_worker USING ((at < (clock_timestamp() -
+CASE
+    WHEN ((outcome = 'admit'::text) AND (redactions = 0)) THEN '30 days'::interval
+    ELSE '365 days'::interval
+END)));
 CREATE POLICY ran_out ON public.knowledge_cache TO larder_worker USING ((expires_at < clock_timestamp()));
 CREATE POLICY ran_out ON public.knowledge_nonces TO larder_worker USING ((keep_until < (clock_timestamp() - '00:01:00'::interval)));
 CREATE POLICY ran_out ON public.knowledge_providers TO larder_worker USING ((previous_secret_until < clock_timestamp()));
@@ -1685,7 +1692,7 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.evaluation_segments TO larder_public;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.evaluation_segments TO larder_internal;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.host_leases TO larder_worker;
 GRANT SELECT,INSERT ON TABLE public.ingest_log TO larder_app;
-GRANT SELECT,INSERT ON TABLE public.ingest_log TO larder_worker;
+GRANT SELECT,INSERT,DELETE ON TABLE public.ingest_log TO larder_worker;
 GRANT SELECT,INSERT ON TABLE public.kb_held_texts TO larder_app;
 GRANT SELECT,INSERT,DELETE ON TABLE public.kb_held_texts TO larder_worker;
 GRANT SELECT,DELETE ON TABLE public.kb_held_texts TO larder_reader;
