@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from contextlib import AbstractContextManager
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -12,8 +13,7 @@ from uuid import UUID
 from pydantic import Field, model_validator
 
 from chalicelib.api import events, fields
-from chalicelib.api.resource import Answer, Call, Input, NoQuery, Nothing, Output, Query, Resource
-from chalicelib.domain.cursor import cut
+from chalicelib.api.resource import Answer, Call, Input, NoQuery, Nothing, Output, Query, Resource, fits
 from chalicelib.domain.ingest_gates import Deposit
 from chalicelib.errors import Invalid, PayloadTooLarge
 from chalicelib.services import deposits, policies, quarantine
@@ -75,7 +75,7 @@ class QuarantineQuery(Query):
 
 
 class HeldOut(Output):
-    """A text that a gate stopped, redacted."""
+    """A text that a gate stopped, redacted; ``cut``: its end is left out, since no answer takes it."""
 
     id: UUID
     source_id: UUID | None
@@ -84,6 +84,7 @@ class HeldOut(Output):
     reason: str
     title: str | None
     text: str
+    cut: bool
     state: str
     created_at: datetime
     decided_at: datetime | None
@@ -156,13 +157,12 @@ def remember_document(call: Call[DocumentIn, NoQuery]) -> Answer:
     answers={200: HeldPage},
 )
 def list_quarantine(call: Call[Nothing, QuarantineQuery]) -> Answer:
-    """List texts that a gate stopped."""
-    limit = call.query.limit
-    rows = quarantine.list_page(
-        call.outside, call.who, state=call.query.state, after=call.query.cursor, limit=limit + 1
+    """List texts that a gate stopped: as many as asked for, or as fit into an answer."""
+    query = call.query
+    page, following = quarantine.list_page(
+        call.outside, call.who, state=query.state, after=query.cursor, limit=query.limit
     )
-    page, following = cut(rows, limit)
-    return Answer(HeldPage(items=[HeldOut.model_validate(row) for row in page], next_cursor=following))
+    return Answer(HeldPage(items=[_held(row) for row in page], next_cursor=following))
 
 
 @memory.route(
@@ -265,6 +265,11 @@ def _shown(done: deposits.Deposited) -> DepositOut:
         quarantine_id=done.quarantine_id,
         gate=done.gate,
     )
+
+
+def _held(row: quarantine.Held) -> HeldOut:
+    text = row.text if fits(row.text) else row.text[: quarantine.OCTETS_A_PAGE]  # a character is four bytes at most
+    return HeldOut.model_validate({**asdict(row), "text": text, "cut": text != row.text})
 
 
 def _policy(body: Remembered) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from chalicelib.services.tokens import Principal
 from chalicelib.telemetry import logger
 
 MAX_ANSWER = 6_200_000  # bytes; Lambda takes 6 MiB, headers and all
+BESIDE = 10_000  # bytes of an answer with one long text in it that are not that text
 
 Access = Literal["open", "read", "write", "consumer", "widget", "signed", "unsigned"]
 """Who may call: anybody, an API token, an API token with an admin token of the same tenant; an agent or assistant, a
@@ -208,9 +209,18 @@ def encoded(body: BaseModel) -> str:
     Raises AnswerTooLarge where Lambda would not carry it: it takes 6 MiB, in which this text is a string of JSON again.
     """
     text = body.model_dump_json()
-    if len(text) * 6 > MAX_ANSWER and len(json.dumps(text, ensure_ascii=False).encode()) > MAX_ANSWER:
+    if not _carried(text, MAX_ANSWER):
         raise AnswerTooLarge(f"the answer has more than {MAX_ANSWER} bytes", limit=MAX_ANSWER)
     return text
+
+
+def fits(text: str) -> bool:
+    """Whether an answer takes this text beside little else."""
+    return _carried(json.dumps(text, ensure_ascii=False), MAX_ANSWER - BESIDE)
+
+
+def _carried(body: str, most: int) -> bool:
+    return len(body) * 6 <= most or len(json.dumps(body, ensure_ascii=False).encode()) <= most
 
 
 def check(

@@ -48,7 +48,7 @@ def list_(connection: Connection, state: str, limit: int) -> None:
 @json_option
 @click.pass_obj
 def show(connection: Connection, held: UUID) -> None:
-    """Show one whole."""
+    """Show one whole, or as much of it as an answer takes."""
     client = connection.client()
     of_id = (one for state in STATES for one in client.iter_quarantine(state=state) if one["id"] == str(held))
     found: Held | None = next(of_id, None)
@@ -64,7 +64,8 @@ def show(connection: Connection, held: UUID) -> None:
             ("title", found["title"]),
         ]
     )
-    emit(found, f"{about}\n\n{found['text']}")
+    rest = "\n\n[its end is left out: no answer takes it]" if found["cut"] else ""
+    emit(found, f"{about}\n\n{found['text']}{rest}")
 
 
 @quarantine.command()

@@ -91,7 +91,7 @@ class Deposit(TypedDict):
 
 
 class Held(TypedDict):
-    """A text that a gate stopped, redacted."""
+    """A text that a gate stopped, redacted; ``cut``: its end is left out, since no answer takes it."""
 
     id: str
     source_id: str | None
@@ -100,6 +100,7 @@ class Held(TypedDict):
     reason: str
     title: str | None
     text: str
+    cut: bool
     state: str
     created_at: str
     decided_at: str | None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import accumulate, takewhile
 from typing import Any
 from uuid import UUID
 
 from chalicelib.domain import policy_patch
+from chalicelib.domain.cursor import cut
 from chalicelib.domain.ingest_gates import Deposit, Gate, check_deny_pattern, screen
 from chalicelib.errors import Conflict, Invalid, NotFound
 from chalicelib.services import deposits, policies, quotas
@@ -17,6 +20,9 @@ from chalicelib.services.tokens import Principal
 from chalicelib.storage import events
 from chalicelib.storage.connection import Transaction
 from chalicelib.storage.events import Event
+
+OCTETS_A_PAGE = 1_400_000
+"""Of texts. JSON in the JSON that Lambda answers makes four bytes of a quotation mark, and no more of anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +42,36 @@ class Held:
     decided_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Size:
+    id: UUID
+    created_at: datetime
+    octets: int
+
+
 def list_page(
     outside: Outside, who: Principal, *, state: str, after: tuple[datetime, UUID] | None, limit: int
-) -> list[Held]:
-    """One page of what is held, oldest first."""
+) -> tuple[list[Held], str | None]:
+    """One page of what is held, oldest first, and the cursor of the next: `limit` texts, or as many as go together."""
     time, ident = after or (None, None)
     with outside.database.transaction(who.tenant_id) as tx:
-        return tx.all(
-            "memory.quarantine_page",
-            Held,
+        sizes = tx.all(
+            "memory.quarantine_sizes",
+            _Size,
             tenant_id=who.tenant_id,
             state=state,
             after_time=time,
             after_id=ident,
-            limit=limit,
+            limit=limit + 1,
         )
+        page, following = cut(sizes, min(limit, _together(sizes)))
+        return tx.all("memory.quarantined", Held, ids=[size.id for size in page]), following
+
+
+def _together(sizes: Sequence[_Size]) -> int:
+    """How many of the first go into one answer; one always does."""
+    total = accumulate(size.octets for size in sizes)
+    return max(1, sum(1 for _ in takewhile(lambda octets: octets <= OCTETS_A_PAGE, total)))
 
 
 def release(

@@ -46,9 +46,7 @@ def show_memory_audit_page(visit: Visit[Nothing, AuditQuery]) -> Answer:
     outside, who = call.outside, call.who
     deposits, more_deposits = cut(audit.deposits(outside, who, before=query.deposits, limit=ROWS + 1), ROWS)
     reads, more_reads = cut(audit.reads(outside, who, call.now, before=query.reads, limit=ROWS + 1), ROWS)
-    held, more_held = cut(
-        quarantine.list_page(outside, who, state=query.state, after=query.held, limit=HELD_ROWS + 1), HELD_ROWS
-    )
+    held, more_held = quarantine.list_page(outside, who, state=query.state, after=query.held, limit=HELD_ROWS)
     by_day = audit.deposits_by_day(outside, who, call.now)
     days = last_days(audit.first_day(call.now), call.now.date())
     stack = stack_of(by_day, words.OUTCOMES)

@@ -380,3 +380,61 @@ def test_a_page_says_anew_with_each_version_which_of_its_texts_are_credentials(
     assert [set(found) for found in classes] == [{""}, {"", "credentials"}, {"", "credentials"}]
     written = rows.sql(deployment, "select count(*) as rows, count(distinct updated_at) as times from chunk_policies")
     assert written[0]["times"] <= 2, "what has its class keeps its row"
+
+
+def hold(deployment: Deployment, tenant: Tenant, *texts: str) -> list[str]:
+    """Texts in quarantine, one a second; their ids, the oldest first."""
+    return [
+        str(rows.sql(
+            deployment,
+            "insert into quarantine (tenant_id, deposit, gate, reason, text, created_at) values "
+            "(%s, 'note', 'deny_patterns', 'deny_pattern', %s, now() + %s * interval '1 second') returning id",
+            tenant.id, text, number,
+        )[0]["id"])
+        for number, text in enumerate(texts)
+    ]  # fmt: skip
+
+
+def pages_of_quarantine(tenant: Tenant, limit: int) -> list[list[dict[str, Any]]]:
+    pages, following = [], ""
+    while True:
+        answer = tenant.get(f"/v1/memory/quarantine?limit={limit}{following}")
+        assert answer.status == 200, answer.json
+        pages.append(answer.json["items"])
+        if answer.json["next_cursor"] is None:
+            return pages
+        following = f"&cursor={answer.json['next_cursor']}"
+
+
+@pytest.mark.parametrize(
+    ("texts", "limit", "sizes"),
+    [
+        (["short"] * 5, 2, [2, 2, 1]),
+        (["short"] * 4, 2, [2, 2]),
+        (['"' * 700_000] * 3, 200, [2, 1]),
+        (["short", "x" * 1_500_000, "short", "short"], 200, [1, 1, 2]),
+        (["x" * 600_000] * 3 + ["short"], 2, [2, 2]),
+        ([], 200, [0]),
+    ],
+)
+def test_quarantine_is_paged_by_what_an_answer_takes(
+    deployment: Deployment, acme: Tenant, texts: list[str], limit: int, sizes: list[int]
+) -> None:
+    held = hold(deployment, acme, *texts)
+    pages = pages_of_quarantine(acme, limit)
+    assert [len(page) for page in pages] == sizes
+    assert [one["id"] for page in pages for one in page] == held
+    assert [one["text"] for page in pages for one in page] == texts
+
+
+@pytest.mark.parametrize(("text", "cut"), [("x" * 2_000_000, False), ('"' * 2_000_000, True), ("🫖" * 2_000_000, True)])
+def test_a_held_text_that_no_answer_takes_is_shown_without_its_end(
+    deployment: Deployment, acme: Tenant, text: str, cut: bool
+) -> None:
+    hold(deployment, acme, "short", text, "short")
+    pages = pages_of_quarantine(acme, 50)
+    assert [len(page) for page in pages] == [1, 1, 1]
+    [shown] = pages[1]
+    assert shown["cut"] is cut
+    assert text.startswith(shown["text"])
+    assert (len(shown["text"]) < len(text)) is cut

@@ -13,11 +13,15 @@ insert into quarantine (tenant_id, source_id, deposit, gate, reason, title, text
 values (%(tenant_id)s, %(source_id)s, %(deposit)s, %(gate)s, %(reason)s, %(title)s, %(text)s, %(policy)s, %(now)s)
 returning id
 
--- name: quarantine_page
-select * from quarantine
+-- name: quarantine_sizes
+-- One page without its texts, whose sizes are known without reading them.
+select id, created_at, octet_length(text) as octets from quarantine
  where tenant_id = %(tenant_id)s and state = %(state)s
    and (%(after_time)s::timestamptz is null or (created_at, id) > (%(after_time)s, %(after_id)s))
  order by created_at, id limit %(limit)s
+
+-- name: quarantined
+select * from quarantine where id = any (%(ids)s) order by created_at, id
 
 -- name: quarantined_for_update
 select * from quarantine where id = %(id)s for update
