@@ -27,13 +27,18 @@ class Connection:
     verbose: bool = False
     notices: list[str] = field(default_factory=list)
 
-    def client(self) -> Client:
-        """The API's client. The local cloud's tokens go to the local cloud alone."""
+    def client(self, *, as_operator: bool = False) -> Client:
+        """The API's client. The local cloud's tokens go to the local cloud alone.
+
+        ``as_operator``: there must be an admin token.
+        """
         url, token, admin = (_variable(name) for name in ("LARDER_URL", "LARDER_TOKEN", "LARDER_ADMIN_TOKEN"))
         if url is None:
             cloud = self._local_cloud("LARDER_URL")
             url, tenant = str(cloud["url"]), cloud.get("tenant") or {}
             token, admin = token or tenant.get("api_token"), admin or tenant.get("admin_token")
+        if as_operator and admin is None:
+            raise click.UsageError("--as-operator needs LARDER_ADMIN_TOKEN")
         try:
             return Client(url, token, admin)
         except ValueError as error:

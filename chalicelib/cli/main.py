@@ -13,6 +13,7 @@ import click
 from chalicelib.cli import (
     conformance,
     consolidation,
+    context,
     doctor,
     events,
     firewall,
@@ -82,6 +83,7 @@ for command in (
     reading.text,
     reading.diff,
     reading.versions,
+    context.context,
     firewall.firewall,
     memory.memory,
     quarantine.quarantine,

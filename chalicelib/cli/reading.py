@@ -51,11 +51,13 @@ def search(
     full: bool,
     role: str | None,
     purpose: str | None,
+    as_operator: bool,
 ) -> None:
     """Search what sources say now, or said then."""
-    client = connection.client()
+    client = connection.client(as_operator=as_operator)
     ids = [source_id(client, source) for source in sources] or None
-    found = client.search_kb(query, limit=limit, mode=mode, at=at, source_ids=ids, role=role, purpose=purpose)
+    reader: dict[str, Any] = {"role": role, "purpose": purpose, "as_operator": as_operator}
+    found = client.search_kb(query, limit=limit, mode=mode, at=at, source_ids=ids, **reader)
     if found["degraded"]:
         click.echo(f"degraded: {found['degraded']}", err=True)
     shown = str.strip if full else lambda text: passage(text, query)
@@ -69,12 +71,19 @@ def search(
 @reader_options
 @json_option
 @click.pass_obj
-def text(connection: Connection, source: str, at: datetime | None, role: str | None, purpose: str | None) -> None:
+def text(
+    connection: Connection,
+    source: str,
+    at: datetime | None,
+    role: str | None,
+    purpose: str | None,
+    as_operator: bool,
+) -> None:
     """Show what a source says now, or said then."""
-    client = connection.client()
+    client = connection.client(as_operator=as_operator)
     ident = source_id(client, source)
     with _telling_why_there_is_none(client, ident):
-        found = client.show_text(ident, at, role=role, purpose=purpose)
+        found = client.show_text(ident, at, role=role, purpose=purpose, as_operator=as_operator)
     if found["withheld"]:
         click.echo(f"withheld by the firewall: {counted(found['withheld'], 'part')}", err=True)
     emit(found, found["text"])
@@ -94,12 +103,14 @@ def diff(
     to_version: int | None,
     role: str | None,
     purpose: str | None,
+    as_operator: bool,
 ) -> None:
     """Show what changed between two versions, as a unified diff."""
-    client = connection.client()
+    client = connection.client(as_operator=as_operator)
     ident = source_id(client, source)
     with _telling_why_there_is_none(client, ident):
-        found = client.show_diff(ident, from_version, to_version, role=role, purpose=purpose)
+        reader: dict[str, Any] = {"role": role, "purpose": purpose, "as_operator": as_operator}
+        found = client.show_diff(ident, from_version, to_version, **reader)
     emit(found, _for_people(found["unified"]) or "nothing changed")
 
 

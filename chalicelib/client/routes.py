@@ -28,9 +28,9 @@ class Routes:
         """Read; query parameters that are None are left out."""
         return cast(Answer, self._transport.request("GET", path, query=query, as_admin=as_admin))
 
-    def _ask(self, kind: type[Answer], path: str, question: Mapping[str, Any]) -> Answer:
+    def _ask(self, kind: type[Answer], path: str, question: Mapping[str, Any], *, as_admin: bool = False) -> Answer:
         """Read, with the question in the body."""
-        return cast(Answer, self._transport.request("POST", path, body=question))
+        return cast(Answer, self._transport.request("POST", path, body=question, as_admin=as_admin))
 
     def _change(
         self, kind: type[Answer], path: str, change: Mapping[str, Any] | None = None, *, if_match: str | None = None

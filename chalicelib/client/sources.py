@@ -14,7 +14,8 @@ from chalicelib.client.routes import Routes, every, given, instant, segment
 class SourceRoutes(Routes):
     """Sources, versions, texts, search.
 
-    ``role`` and ``purpose`` narrow what the token may read; they can't widen it.
+    ``role`` and ``purpose`` narrow what the token may read; they can't widen it. ``as_operator`` sends the admin
+    token as well: whom it was made for reads what is restricted.
     """
 
     def list_sources(self, *, limit: int | None = None, cursor: str | None = None) -> answers.Page[answers.Source]:
@@ -73,10 +74,12 @@ class SourceRoutes(Routes):
         *,
         role: str | None = None,
         purpose: str | None = None,
+        as_operator: bool = False,
     ) -> answers.Text:
         """What a source said at an instant; None: what it says now."""
         path = f"/v1/kb/sources/{segment(source_id)}/text"
-        return self._get(answers.Text, path, {"at": instant(at), "role": role, "purpose": purpose})
+        query = {"at": instant(at), "role": role, "purpose": purpose}
+        return self._get(answers.Text, path, query, as_admin=as_operator)
 
     def show_diff(
         self,
@@ -86,10 +89,12 @@ class SourceRoutes(Routes):
         *,
         role: str | None = None,
         purpose: str | None = None,
+        as_operator: bool = False,
     ) -> answers.Diff:
         """What changed between two versions; by default the last and the one before."""
         query = {"from": from_version, "to": to_version, "role": role, "purpose": purpose}
-        return self._get(answers.Diff, f"/v1/kb/sources/{segment(source_id)}/diff", query)
+        path = f"/v1/kb/sources/{segment(source_id)}/diff"
+        return self._get(answers.Diff, path, query, as_admin=as_operator)
 
     def search_kb(
         self,
@@ -101,17 +106,24 @@ class SourceRoutes(Routes):
         source_ids: Sequence[str] | None = None,
         role: str | None = None,
         purpose: str | None = None,
+        as_operator: bool = False,
     ) -> answers.Search:
         """Search what sources say now, or said at an instant."""
         ids = None if source_ids is None else list(source_ids)
         question = given(
             query=query, limit=limit, mode=mode, at=instant(at), source_ids=ids, role=role, purpose=purpose
         )
-        return self._ask(answers.Search, "/v1/kb/search", question)
+        return self._ask(answers.Search, "/v1/kb/search", question, as_admin=as_operator)
 
     def context_pack(
-        self, query: str, max_chars: int, *, role: str | None = None, purpose: str | None = None
+        self,
+        query: str,
+        max_chars: int,
+        *,
+        role: str | None = None,
+        purpose: str | None = None,
+        as_operator: bool = False,
     ) -> answers.Pack:
         """Evidence for a prompt of at most ``max_chars`` (500 to 100 000), fenced and labelled as untrusted."""
         question = given(query=query, max_chars=max_chars, role=role, purpose=purpose)
-        return self._ask(answers.Pack, "/v1/context-pack", question)
+        return self._ask(answers.Pack, "/v1/context-pack", question, as_admin=as_operator)

@@ -3,12 +3,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from chalicelib import bootstrap
 from chalicelib.services import evaluations
 from chalicelib.telemetry import logger
 from examples.serve import ExampleSite
@@ -139,6 +141,33 @@ def test_a_sources_policy_is_set_and_shown_and_counts_for_its_texts(cli: Cli, hi
     stale = cli("firewall", "set-source-policy", "prices", "--any-purpose", "--if-match", digest)
     assert (stale.exit_code, "precondition_failed" in stale.stderr) == (1, True)
     assert cli("firewall", "set-source-policy", "prices").exit_code == 2
+
+
+@pytest.mark.parametrize("command", ["search", "text", "diff", "context"])
+def test_whom_an_admin_token_names_reads_restricted_text_when_asked_to(
+    cli: Cli, live: Deployment, acme: Tenant, site: ExampleSite, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside, retrieving = bootstrap.outside, replace(live.outside.settings, enable_kb_retrieval=True)
+    monkeypatch.setattr(bootstrap, "outside", lambda: replace(outside(), settings=retrieving))
+    cli("sources", "add", f"{site.url}/prices.html", "--name", "prices")
+    for edition in ("one", "two"):
+        site.edition = edition
+        cli("sources", "queue", "prices")
+        assert cli.work_off() == ["new_version"]
+    cli("firewall", "mode", "set", "enforce")
+    cli("firewall", "set-source-policy", "prices", "--sensitivity", "restricted")
+    reading = (command, "prices" if command in ("text", "diff") else "heather honey")
+    made = cli("ops", "token", "create", acme.name, "--class", "admin", "--operator", "Ada")
+    ada = made.stdout.strip()
+    assert ada, made.output
+    for options, token in (((), ada), (("--as-operator",), acme.admin_token)):
+        assert "9.80" not in cli(*reading, *options, LARDER_ADMIN_TOKEN=token).stdout
+    shown = cli(*reading, "--as-operator", LARDER_ADMIN_TOKEN=ada)
+    assert (shown.exit_code, "9.80" in shown.stdout) == (0, True), shown.output
+    served = "select distinct operator from policy_evaluations where tenant_id = %s and decision = 'allow'"
+    assert [row["operator"] for row in rows.sql(live, served, acme.id)] == ["Ada"]
+    missing = cli(*reading, "--as-operator", LARDER_ADMIN_TOKEN=None)
+    assert (missing.exit_code, "LARDER_ADMIN_TOKEN" in missing.stderr) == (2, True)
 
 
 def test_a_text_that_is_refuted_is_read_by_nobody(cli: Cli, hits: list[dict[str, Any]]) -> None:

@@ -63,9 +63,11 @@ def test_the_firewalls_page_works_as_it_stands(
     def request() -> str:
         return str(cli.json("retention", "requests")[0]["id"])
 
+    named = ("--class", "admin", "--operator", "Ada")
     words = {
         "demo": lambda: acme.name,
         "TOKEN": lambda: cli("ops", "token", "create", acme.name, "--role", "buyer").stdout.strip(),
+        "ADMIN_TOKEN": lambda: cli("ops", "token", "create", acme.name, *named).stdout.strip(),
         "CHUNK": lambda: now["chunk_id"],
         "OLDER_CHUNK": lambda: then["chunk_id"],
         "INSTANT": lambda: begin,
