@@ -145,20 +145,30 @@ CREATE FUNCTION public.erase_chunk_v1(p_source uuid, p_hash text) RETURNS intege
     AS $$
 declare
   v_tenant uuid := nullif(current_setting('larder.tenant_id', true), '')::uuid;
+  v_body text := (
+    select substr(c.text, c.overlap + 1) from kb_chunks c
+     where c.tenant_id = v_tenant and c.source_id = p_source and c.content_hash = p_hash and not c.forgotten limit 1);
+  v_parts text[] := parts_of_v1(v_body);
   v_erased integer;
 begin
+  if v_body is null then
+    return 0;
+  end if;
   delete from embedding_cache e using kb_chunks c
    where c.tenant_id = v_tenant and c.source_id = p_source and c.content_hash = p_hash
      and e.text_hash = sha256(convert_to(c.text, 'UTF8'));
-  delete from kb_held_texts h using kb_chunks c
-   where h.tenant_id = v_tenant and h.source_id = p_source and c.source_id = p_source and c.content_hash = p_hash
-     and not c.forgotten and position(substr(c.text, c.overlap + 1) in h.text) > 0;
-  -- Titles and descriptions may say it again, and so may a text that a gate stopped.
+  delete from kb_held_texts h where h.tenant_id = v_tenant and h.source_id = p_source and says_part_v1(h.text, v_parts);
+  -- Titles and descriptions may say it again, and so may a text that a gate stopped. A deposit that nobody has decided on
+  -- is another text unless it says all of it.
   update kb_versions set title = null, description = null where tenant_id = v_tenant and source_id = p_source;
-  update quarantine q set text = '[forgotten]', title = null, state = 'dropped'
-    from kb_chunks c
-   where q.tenant_id = v_tenant and q.source_id = p_source and c.source_id = p_source and c.content_hash = p_hash
-     and not c.forgotten and position(substr(c.text, c.overlap + 1) in q.text) > 0;
+  update kb_sources set name = uri
+   where tenant_id = v_tenant and id = p_source and type <> 'url' and length(name) >= 24 and position(name in v_body) > 0;
+  update quarantine q set text = '[forgotten]', title = null,
+         state = case q.state when 'held' then 'dropped' else q.state end
+   where q.tenant_id = v_tenant and (q.source_id = p_source or q.source_id is null)
+     and case when q.source_id is null and q.state = 'held' then position(v_body in q.text) > 0
+              else says_part_v1(q.text, v_parts) end;
+  delete from knowledge_cache where tenant_id = v_tenant;
   -- What the next chunk repeats of it goes too.
   update kb_chunks n set text = substr(n.text, n.overlap + 1), overlap = 0
     from kb_chunks c
@@ -709,6 +719,14 @@ begin
 end
 $$;
 ALTER FUNCTION public.note_search_write_v1() OWNER TO larder_reader;
+CREATE FUNCTION public.parts_of_v1(p_text text) RETURNS text[]
+    LANGUAGE sql IMMUTABLE
+    BEGIN ATOMIC
+ SELECT (array_agg(p.part) || parts_of_v1.p_text)
+    FROM regexp_split_to_table(parts_of_v1.p_text, '[.!?]?\s*\n\s*|[.!?]\s+'::text) p(part)
+   WHERE (length(p.part) >= 24);
+END;
+ALTER FUNCTION public.parts_of_v1(p_text text) OWNER TO larder_owner;
 CREATE FUNCTION public.query_words_v1(p_query text) RETURNS tsquery
     LANGUAGE plpgsql IMMUTABLE STRICT
     SET search_path TO 'pg_catalog', 'public'
@@ -720,6 +738,13 @@ exception when internal_error or program_limit_exceeded or statement_too_complex
 end
 $$;
 ALTER FUNCTION public.query_words_v1(p_query text) OWNER TO larder_owner;
+CREATE FUNCTION public.says_part_v1(p_text text, p_parts text[]) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    BEGIN ATOMIC
+ SELECT COALESCE(bool_or((POSITION((p.part) IN (says_part_v1.p_text)) > 0)), false) AS "coalesce"
+    FROM unnest(says_part_v1.p_parts) p(part);
+END;
+ALTER FUNCTION public.says_part_v1(p_text text, p_parts text[]) OWNER TO larder_owner;
 CREATE FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) RETURNS TABLE(row_id bigint, rank real)
     LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 50
     SET search_path TO 'pg_catalog', 'public'
@@ -1482,12 +1507,14 @@ CREATE POLICY look_up ON public.kb_held_texts TO larder_reader USING (true);
 CREATE POLICY look_up ON public.kb_sources FOR SELECT TO larder_reader USING (true);
 CREATE POLICY look_up ON public.kb_suggestions TO larder_reader USING (true) WITH CHECK (true);
 CREATE POLICY look_up ON public.kb_versions TO larder_reader USING (true) WITH CHECK (true);
+CREATE POLICY look_up ON public.knowledge_cache TO larder_reader USING (true);
 CREATE POLICY look_up ON public.knowledge_consumers FOR SELECT TO larder_reader USING ((kind = 'widget'::text));
 CREATE POLICY look_up ON public.knowledge_providers FOR SELECT TO larder_reader USING ((module = 'larder'::text));
 CREATE POLICY look_up ON public.quarantine TO larder_reader USING (true) WITH CHECK (true);
 CREATE POLICY look_up ON public.superseded_chunks FOR SELECT TO larder_reader USING (true);
 CREATE POLICY look_up ON public.tenants FOR SELECT TO larder_reader USING (true);
 ALTER TABLE public.mutation_windows ENABLE ROW LEVEL SECURITY;
+CREATE POLICY named ON public.kb_sources FOR UPDATE TO larder_reader USING (true) WITH CHECK (true);
 CREATE POLICY not_published ON public.kb_chunks FOR SELECT TO larder_internal USING (((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid) AND ((NOT (source_id IN ( SELECT s.id
    FROM public.kb_sources s
   WHERE (s.published AND (s.sensitivity = 'public'::text))))) OR (EXISTS ( SELECT
@@ -1641,6 +1668,7 @@ GRANT SELECT,UPDATE ON TABLE public.kb_sources TO larder_worker;
 GRANT SELECT ON TABLE public.kb_sources TO larder_reader;
 GRANT SELECT ON TABLE public.kb_sources TO larder_public;
 GRANT SELECT ON TABLE public.kb_sources TO larder_internal;
+GRANT UPDATE(name) ON TABLE public.kb_sources TO larder_reader;
 GRANT SELECT,INSERT ON TABLE public.policy_evaluations TO larder_app;
 GRANT SELECT,DELETE ON TABLE public.policy_evaluations TO larder_worker;
 GRANT SELECT,INSERT ON TABLE public.policy_evaluations TO larder_public;
@@ -1653,6 +1681,10 @@ REVOKE ALL ON FUNCTION public.lapse_consolidation_v1() FROM PUBLIC;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_events TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_events TO larder_worker;
 REVOKE ALL ON FUNCTION public.note_search_write_v1() FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.parts_of_v1(p_text text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.parts_of_v1(p_text text) TO larder_reader;
+REVOKE ALL ON FUNCTION public.says_part_v1(p_text text, p_parts text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.says_part_v1(p_text text, p_parts text[]) TO larder_reader;
 REVOKE ALL ON FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) TO larder_app;
 GRANT ALL ON FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) TO larder_public;
@@ -1710,6 +1742,7 @@ GRANT SELECT ON TABLE public.kb_versions TO larder_public;
 GRANT SELECT ON TABLE public.kb_versions TO larder_internal;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.knowledge_cache TO larder_app;
 GRANT SELECT,DELETE ON TABLE public.knowledge_cache TO larder_worker;
+GRANT SELECT,DELETE ON TABLE public.knowledge_cache TO larder_reader;
 GRANT UPDATE(expires_at) ON TABLE public.knowledge_cache TO larder_worker;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.knowledge_circuits TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.knowledge_circuits TO larder_public;
