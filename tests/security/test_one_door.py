@@ -47,7 +47,8 @@ JUDGED = {
 UNSHOWN = {
     "chunks.open_of_source": ("storage/versions.py", "the refresh compares the new text with it"),
     "policies.guarded": ("services/inheritance.py", "the refresh looks for texts that inherit a policy"),
-    "memory.quarantine_page": ("services/quarantine.py", "no chunk: an admin reads, redacted, what a gate stopped"),
+    "memory.quarantine_sizes": ("services/quarantine.py", "sizes, and ids"),
+    "memory.quarantined": ("services/quarantine.py", "no chunk: an admin reads, redacted, what a gate stopped"),
     "doctor.damage": ("services/doctor_memory.py", "counts, and ids"),
     "doctor.held_without": ("services/memory_rag.py", "a yes or no about a probe"),
     "consolidation.standing": ("services/near_duplicates.py", "ids, lengths and policies"),
