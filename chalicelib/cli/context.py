@@ -6,7 +6,7 @@ import click
 
 from chalicelib.cli.connection import Connection
 from chalicelib.cli.output import emit, json_option
-from chalicelib.cli.reader_options import reader_options
+from chalicelib.cli.reader_options import operator_option, reader_options
 
 
 @click.command()
@@ -15,6 +15,7 @@ from chalicelib.cli.reader_options import reader_options
     "--max-chars", type=click.IntRange(500, 100_000), default=4000, show_default=True, help="How long it may be."
 )
 @reader_options
+@operator_option
 @json_option
 @click.pass_obj
 def context(

@@ -1,4 +1,4 @@
-"""Who reads and for what, as options: but for the operator they narrow what the token may read and can't widen it."""
+"""Who reads and for what, as options: they narrow what the token may read; the operator's alone widens it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ PURPOSES = ("operational", "training_data", "audit_review", "compliance_export")
 _OPTIONS = (
     click.option("--role", help="One of the token's roles, to read as; needed if it has several."),
     click.option("--purpose", type=click.Choice(PURPOSES), help="What it is read for; operational by default."),
-    click.option("--as-operator", is_flag=True, help="As whom LARDER_ADMIN_TOKEN names; reads restricted text."),
+)
+
+operator_option = click.option(
+    "--as-operator", is_flag=True, help="Read as whom LARDER_ADMIN_TOKEN names: restricted text, too."
 )
 
 
 def reader_options(command: Command) -> Command:
-    """Add ``--role``, ``--purpose`` and ``--as-operator``."""
+    """Add ``--role`` and ``--purpose``."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command

@@ -15,7 +15,7 @@ from chalicelib.cli.naming import source_id
 from chalicelib.cli.output import counted, emit, instant, json_option, table
 from chalicelib.cli.parameters import Instant
 from chalicelib.cli.passage import passage
-from chalicelib.cli.reader_options import reader_options
+from chalicelib.cli.reader_options import operator_option, reader_options
 from chalicelib.client import ApiProblem, ClientError, answers
 from chalicelib.client.answers import Mode
 from chalicelib.client.api import Client
@@ -39,6 +39,7 @@ class NothingYet(ClientError):
 @click.option("--source", "sources", multiple=True, help="In this source alone; may be repeated.")
 @click.option("--full", is_flag=True, help="Show each hit's whole text, not its best lines.")
 @reader_options
+@operator_option
 @json_option
 @click.pass_obj
 def search(
@@ -69,6 +70,7 @@ def search(
 @click.argument("source")
 @click.option("--at", type=Instant(), help=AT)
 @reader_options
+@operator_option
 @json_option
 @click.pass_obj
 def text(
@@ -94,6 +96,7 @@ def text(
 @click.option("--from", "from_version", type=click.IntRange(1), help="A version's number; by default the one before.")
 @click.option("--to", "to_version", type=click.IntRange(1), help="A version's number; by default the last.")
 @reader_options
+@operator_option
 @json_option
 @click.pass_obj
 def diff(
