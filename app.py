@@ -32,9 +32,9 @@ def tick(event: CloudWatchEvent) -> dict[str, Any]:
     return worker.run(context.aws_request_id)
 
 
-@app.on_sqs_message(queue="larder-refresh", batch_size=1, name="worker")
+@app.on_sqs_message(queue="refresh", batch_size=1, name="worker")
 def worker(event: SQSEvent) -> dict[str, Any]:
-    """Refresh one source; the partial batch response passes through."""
+    """Refresh one source; the partial batch response passes through. The template names the stack's own queue."""
     from chalicelib.workers import refresh
 
     return refresh.handle(event.to_dict()["Records"])

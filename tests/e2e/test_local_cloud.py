@@ -14,7 +14,7 @@ from tests import emf
 from tests.e2e.cloud import PrivateCloud, until
 from tests.e2e.site import Page, Site
 
-QUEUE = "arn:aws:sqs:us-east-1:000000000000:larder-refresh"
+QUEUE = "arn:aws:sqs:us-east-1:000000000000:larder-local-refresh"
 ALLOWED = {
     "APIHandler": set(),
     "Tick": {"sqs:SendMessage", "sqs:SendMessageBatch", "sqs:GetQueueAttributes"},

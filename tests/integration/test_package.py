@@ -210,7 +210,18 @@ def test_the_queue_waits_six_times_as_long_as_the_worker_may_run(template: dict[
     event = worker["Events"]["WorkerSqsEventSource"]["Properties"]
     assert event["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     assert event["BatchSize"] == 1
-    assert event["Queue"]["Fn::Sub"].endswith(":" + queue["QueueName"])
+    assert event["Queue"] == {"Fn::Sub": "${RefreshQueue.Arn}"}
+
+
+def test_what_the_template_names_itself_bears_the_stacks_name(template: dict[str, Any]) -> None:
+    """So that a second stage fits into the account. What has no name gets one of the stack by CloudFormation."""
+    naming = {"QueueName", "DashboardName", "LayerName", "LogGroupName", "AlarmName", "RoleName", "FunctionName"}
+    of_the_stack = {"Ref": "AWS::StackName"}, *({"Fn::Sub": f"/aws/lambda/${{{name}}}"} for name in FUNCTIONS)
+    for resource, found in template["Resources"].items():
+        if found["Type"] != "AWS::Lambda::Permission":  # which names a function, and is none
+            for name in naming & found["Properties"].keys():
+                told = found["Properties"][name]
+                assert told in of_the_stack or told["Fn::Sub"].startswith("${AWS::StackName}-"), (resource, told)
 
 
 def test_the_worker_ends_before_its_lease_does(template: dict[str, Any]) -> None:
