@@ -105,8 +105,8 @@ def _stage(app: Path, scratch: Path) -> Path:
 def _merge_template() -> dict[str, Any]:
     """Every *.merge.json of this folder, and what is made from tables.
 
-    Numbers stand in these files as they are: the emulator hands a parameter's text on as text, and its queue poller
-    then fails on MaximumConcurrency.
+    A number that the emulator reads stands in these files as it is, where AWS gets a parameter: the emulator hands a
+    parameter's text on as text, and its queue poller then fails on MaximumConcurrency.
     """
     written = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(INFRA.glob("*.merge.json"))]
     made = [gateway_responses.template(), alarms.template(), dashboard.template()]

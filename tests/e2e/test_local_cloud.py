@@ -144,6 +144,11 @@ def test_alarms_watch_what_is_there_and_the_dashboard_shows_it(cloud: PrivateClo
     assert set(widgets[0]["properties"]["alarms"]) == set(alarms)
 
 
+def test_as_many_workers_run_at_once_as_aws_starts_with(cloud: PrivateCloud) -> None:
+    (mapping,) = cloud.client("lambda").list_event_source_mappings()["EventSourceMappings"]
+    assert mapping["ScalingConfig"] == {"MaximumConcurrency": 5}
+
+
 def test_a_message_that_is_no_event_fails_alone_and_stays_for_redelivery(cloud: PrivateCloud) -> None:
     cloud.cloud.account.sqs().send_message(QueueUrl=cloud.outputs["RefreshQueueUrl"], MessageBody="no event id")
     until(lambda: "a message failed" in cloud.log("Worker"), what="the worker's log")

@@ -224,6 +224,16 @@ def test_what_the_template_names_itself_bears_the_stacks_name(template: dict[str
                 assert told in of_the_stack or told["Fn::Sub"].startswith("${AWS::StackName}-"), (resource, told)
 
 
+def test_how_many_run_at_once_is_said_by_parameters(template: dict[str, Any]) -> None:
+    workers, requests = (template["Parameters"][name] for name in ("WorkerConcurrency", "ApiConcurrency"))
+    # Lambda API reference, ScalingConfig
+    assert (workers["Type"], workers["MinValue"], workers["MaxValue"]) == ("Number", 2, 1000)
+    reserved = properties(template, "APIHandler")["ReservedConcurrentExecutions"]
+    assert reserved == {"Fn::If": ["HasApiConcurrency", {"Ref": "ApiConcurrency"}, {"Ref": "AWS::NoValue"}]}
+    allowed = re.compile(requests["AllowedPattern"])
+    assert [text for text in ("", "1", "500", "0", "-1", "many") if allowed.search(text)] == ["", "1", "500"]
+
+
 def test_the_worker_ends_before_its_lease_does(template: dict[str, Any]) -> None:
     assert properties(template, "Worker")["Timeout"] < int(VARIABLES["lease_seconds"].default or 0)
 

@@ -33,7 +33,7 @@ TEMPLATE = json.loads((ROOT / "infra" / "template.merge.json").read_text(encodin
 OF_THE_COMMAND = {"LARDER_URL", "LARDER_TOKEN", "LARDER_ADMIN_TOKEN", "LARDER_OPS_FUNCTION"}
 OF_AWS = {
     "ClientConnections", "DatabaseConnections", "DatabaseConnectionsCurrentlySessionPinned",  # RDS Proxy's metrics
-    "MaximumConcurrency", "SecureString", "Trace", "GET", "POST", "DELETE",
+    "SecureString", "Trace", "GET", "POST", "DELETE",
 }  # fmt: skip
 
 
@@ -138,7 +138,7 @@ def test_the_examples_of_parameters_are_some() -> None:
     examples = [json.loads(block) for block in blocks]
     examples += [json.loads(found) for found in re.findall(r"`(\{\"[^`]+\})`", PAGES["operate"])]
     known = TEMPLATE["Parameters"].keys() | settings_parameters()["Parameters"].keys()
-    assert len(examples) == 3
+    assert len(examples) == 4
     for example in examples:
         assert example.keys() <= known
         assert all(isinstance(value, str) for value in example.values())
@@ -185,4 +185,7 @@ def test_the_defaults_that_scaling_turns_are_those_of_the_settings() -> None:
         assert int(variable.default or "") == getattr(night.Wish(), field)
         assert parameter_name(name) in settings_parameters()["Parameters"]
     workers = TEMPLATE["Resources"]["Worker"]["Properties"]["Events"]["WorkerSqsEventSource"]["Properties"]
-    assert workers["ScalingConfig"]["MaximumConcurrency"] == night.Wish().workers
+    by_default = TEMPLATE["Parameters"]["WorkerConcurrency"]["Default"]
+    assert by_default == night.Wish().workers
+    emulated = {"Fn::If": ["IsEmulated", by_default, {"Ref": "WorkerConcurrency"}]}
+    assert workers["ScalingConfig"] == {"MaximumConcurrency": emulated}
