@@ -30,8 +30,8 @@ SCALE = {
     "kb_versions": ("one current and ten before, two chunks closed by each", 110_000_000),
     "kb_chunks, current": ("five a source", 50_000_000),
     "kb_chunks, historic": ("twenty a source", 200_000_000),
-    "kb_events": ("one a source and week, kept for a year", 520_000_000),
-    "kb_suggestions": ("one an event", 520_000_000),
+    "kb_events": ("one a source and week for 97 days, and what wrote a version", 249_000_000),
+    "kb_suggestions": ("one a source and week for 97 days", 139_000_000),
     "policy_evaluations": ("a million reads a day of ten hits, kept for 30 days", 300_000_000),
     "embedding_cache": ("its limit", 200_000),
 }

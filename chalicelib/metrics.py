@@ -66,6 +66,12 @@ EVENTS_SWEPT = Metric("EventsSwept", "Count", "Refreshes whose worker or message
 CAPS_REACHED = Metric(
     "CapsReached", "Count", "Tenants with something due in a tick whose cap leaves no room in this night."
 )
+EVENTS_DROPPED = Metric(
+    "EventsDropped", "Count", "Finished events that a tick deleted, since they were kept long enough."
+)
+SUGGESTIONS_DROPPED = Metric(
+    "SuggestionsDropped", "Count", "Answered suggestions that a tick deleted, since they were kept long enough."
+)
 REFRESHES = Metric("Refreshes", "Count", "Refreshes that ended, by their status word.", _STATUS)
 GUARD_REFUSALS = Metric("GuardRefusals", "Count", "Exchanges that the guard refused, by its reason.", _REASON)
 VERSIONS_WRITTEN = Metric("VersionsWritten", "Count", "New versions of sources.")
@@ -88,6 +94,8 @@ CATALOGUE = (
     EVENTS_UNSENT,
     EVENTS_SWEPT,
     CAPS_REACHED,
+    EVENTS_DROPPED,
+    SUGGESTIONS_DROPPED,
     REFRESHES,
     GUARD_REFUSALS,
     VERSIONS_WRITTEN,

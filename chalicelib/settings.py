@@ -210,6 +210,12 @@ VARIABLES: Mapping[str, Variable] = {
         "Where the key for LARDER_LLM_ENDPOINT is: a file of mode 0600, or the ARN of a secret of Secrets Manager. "
         "Unset: the endpoint asks for none.",
     ),
+    "work_kept_days": Variable(
+        "LARDER_WORK_KEPT_DAYS",
+        "90",
+        _integer(1, 36_500),
+        "Days after which finished events and answered suggestions are deleted; a source's last event stays.",
+    ),
     "log_level": Variable(
         "LARDER_LOG_LEVEL", "INFO", _choice(*_LEVELS), "The least level that is logged.", choices=_LEVELS
     ),
@@ -263,6 +269,7 @@ class Settings:
     llm_endpoint: str
     llm_model: str
     llm_key: str
+    work_kept_days: int
     log_level: str
     tracing: bool
     service: str

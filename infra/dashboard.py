@@ -40,6 +40,8 @@ def _widgets() -> Iterator[dict[str, Any]]:
     yield _graph("What the guard refused, by its reason", _by_word(metrics.GUARD_REFUSALS))
     ticked = (metrics.SOURCES_DUE, metrics.EVENTS_DISPATCHED, metrics.EVENTS_UNSENT, metrics.EVENTS_SWEPT)
     yield _graph("The tick: due, sent, and what went wrong", [_own(one) for one in (metrics.TICKS_DONE, *ticked)])
+    dropped = (metrics.EVENTS_DROPPED, metrics.SUGGESTIONS_DROPPED)
+    yield _graph("Finished work that was deleted", [_own(one) for one in dropped])
     yield _graph("Caps reached and limits used up", [_own(metrics.CAPS_REACHED), *_by_word(metrics.RATE_LIMITED)])
     yield _graph("The queue", list(_queue()))
     yield _graph("Waiting, in milliseconds", [_own(one, stat) for one in _TIMES for stat in ("p50", "p95")])

@@ -10,7 +10,15 @@ from uuid import UUID
 from chalicelib.domain.night_window import NightSettings, current_night, next_start
 from chalicelib.keys import KeysUnusable
 from chalicelib.queueing.messages import Message
-from chalicelib.services import evaluations, ingest_log, provider_secrets, retention, search_cache, summary_writing
+from chalicelib.services import (
+    evaluations,
+    finished_work,
+    ingest_log,
+    provider_secrets,
+    retention,
+    search_cache,
+    summary_writing,
+)
 from chalicelib.services.outside import Outside
 from chalicelib.storage.connection import Transaction
 from chalicelib.storage.events import MAX_LEASES
@@ -27,7 +35,7 @@ DUE_COUNTED = 10_000  # a longer backlog is not worth counting every minute
 
 @dataclass(frozen=True, slots=True)
 class Ticked:
-    """What one tick found and did, in events; ``caps_reached`` in tenants."""
+    """What one tick found and did, in events; ``caps_reached`` in tenants, ``dropped`` in rows of finished work."""
 
     due: int
     dispatched: int
@@ -35,6 +43,7 @@ class Ticked:
     caps_reached: int
     leases_swept: int
     lost_swept: int
+    dropped: finished_work.Dropped
 
 
 def tick(outside: Outside, *, now: datetime) -> Ticked:
@@ -54,7 +63,8 @@ def tick(outside: Outside, *, now: datetime) -> Ticked:
     if outside.settings.enable_kb:
         summary_writing.dispatch(outside, now)
     _measure_queue(outside, now)
-    return Ticked(due, dispatched, unsent, caps_reached, leases_swept=len(swept), lost_swept=lost)
+    dropped = finished_work.drop(outside, now=now)  # after all that somebody waits for
+    return Ticked(due, dispatched, unsent, caps_reached, leases_swept=len(swept), lost_swept=lost, dropped=dropped)
 
 
 def _tidy(outside: Outside, now: datetime) -> None:

@@ -122,7 +122,8 @@ def _locked(tx: Transaction, suggestion_id: UUID) -> tuple[Suggestion, Source]:
         raise NotFound("there is no such suggestion")
     source = require(tx, seen.source_id, lock=True)
     suggestion = suggestions.get(tx, suggestion_id, lock=True)
-    assert suggestion is not None, "suggestions are never deleted while their source stands"
+    if suggestion is None:  # an old one, answered long ago, that went just now
+        raise NotFound("there is no such suggestion")
     if suggestion.state != "open":
         raise Conflict(f"the suggestion is {suggestion.state}", code="suggestion_not_open", state=suggestion.state)
     return suggestion, source

@@ -25,5 +25,7 @@ def run(request_id: str = "") -> dict[str, Any]:
         metrics.EVENTS_UNSENT.of(ticked.unsent),
         metrics.EVENTS_SWEPT.of(ticked.leases_swept + ticked.lost_swept),
         metrics.CAPS_REACHED.of(ticked.caps_reached),
+        metrics.EVENTS_DROPPED.of(ticked.dropped.events),
+        metrics.SUGGESTIONS_DROPPED.of(ticked.dropped.suggestions),
     )
     return asdict(ticked)

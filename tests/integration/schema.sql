@@ -139,6 +139,53 @@ begin
 end
 $$;
 ALTER FUNCTION public.drop_evaluations_v1() OWNER TO larder_owner;
+CREATE FUNCTION public.drop_finished_work_v1(p_after uuid, p_before timestamp with time zone, p_now timestamp with time zone, p_sources integer, p_rows integer) RETURNS TABLE(last_source uuid, events integer, suggestions integer, held_texts integer)
+    LANGUAGE plpgsql SECURITY DEFINER ROWS 1
+    SET search_path TO 'pg_catalog', 'public'
+    AS $$
+declare
+  v_sources uuid[];
+begin
+  select coalesce(array_agg(s.id order by s.id), '{}') into v_sources from (
+    select id from kb_sources where p_after is null or id > p_after order by id limit p_sources) s;
+  if cardinality(v_sources) = p_sources then
+    last_source := v_sources[p_sources];
+  end if;
+  delete from kb_suggestions where id in (
+    select g.id from kb_sources s cross join lateral (
+      select c.id from kb_suggestions c
+       where c.source_id = s.id and c.state in ('closed', 'dismissed')
+         and coalesce(c.decided_at, c.created_at) < p_before
+         and (c.state = 'closed' or c.kind not in ('refresh', 'change_uri', 'merge')
+              or (c.kind = 'refresh' and c.decided_at + make_interval(secs => s.refresh_ttl_seconds) <= p_now))
+       limit p_rows) g
+     where s.id = any (v_sources));
+  get diagnostics suggestions = row_count;
+  delete from kb_events where id in (
+    select e.id from unnest(v_sources) as s (id) cross join lateral (
+      select f.id from kb_events f
+       where f.source_id = s.id and f.state in ('done', 'failed', 'skipped', 'cancelled') and f.finished_at < p_before
+         and exists (select from kb_events n
+                      where n.source_id = s.id and n.state in ('done', 'failed', 'skipped', 'cancelled')
+                        and n.finished_at >= f.finished_at and (n.finished_at, n.id) > (f.finished_at, f.id))
+         and not exists (select from kb_versions v where v.event_id = f.id)
+         and not exists (select from kb_suggestions g where g.source_id = s.id and g.event_id = f.id)
+       order by f.finished_at limit p_rows) e);
+  get diagnostics events = row_count;
+  delete from kb_held_texts where id in (
+    select t.id from unnest(v_sources) as s (id) cross join lateral (
+      select h.id from kb_held_texts h
+       where h.source_id = s.id and h.fetched_at < p_before
+         and not exists (select from kb_suggestions g
+                          where g.held_text_id = h.id and g.state in ('open', 'snoozed', 'approved'))
+         and not exists (select from kb_events w
+                          where w.held_text_id = h.id and w.state in ('pending', 'dispatched', 'running'))
+       limit p_rows) t);
+  get diagnostics held_texts = row_count;
+  return next;
+end
+$$;
+ALTER FUNCTION public.drop_finished_work_v1(p_after uuid, p_before timestamp with time zone, p_now timestamp with time zone, p_sources integer, p_rows integer) OWNER TO larder_reader;
 CREATE FUNCTION public.erase_chunk_v1(p_source uuid, p_hash text) RETURNS integer
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public'
@@ -1155,6 +1202,8 @@ CREATE TABLE public.scheduler_state (
     queue_depth integer,
     dead_letters integer,
     measured_at timestamp with time zone,
+    dropped_upto uuid,
+    round_began_on date,
     CONSTRAINT scheduler_state_only_row_check CHECK (only_row)
 );
 ALTER TABLE public.scheduler_state OWNER TO larder_owner;
@@ -1327,6 +1376,8 @@ CREATE INDEX kb_chunks_open_words ON public.kb_chunks USING gin (words) WHERE up
 CREATE INDEX kb_chunks_tenant ON public.kb_chunks USING btree (tenant_id) WHERE (NOT upper_inf(system_time));
 CREATE INDEX kb_events_dispatched ON public.kb_events USING btree (dispatched_at) WHERE (state = 'dispatched'::text);
 CREATE INDEX kb_events_due ON public.kb_events USING btree (tenant_id, available_at) WHERE (state = 'pending'::text);
+CREATE INDEX kb_events_finished ON public.kb_events USING btree (source_id, finished_at) WHERE (state = ANY (ARRAY['done'::text, 'failed'::text, 'skipped'::text, 'cancelled'::text]));
+CREATE INDEX kb_events_held_text ON public.kb_events USING btree (held_text_id) WHERE (held_text_id IS NOT NULL);
 CREATE UNIQUE INDEX kb_events_one_open ON public.kb_events USING btree (source_id) WHERE (state = ANY (ARRAY['pending'::text, 'dispatched'::text, 'running'::text]));
 CREATE INDEX kb_events_page ON public.kb_events USING btree (tenant_id, created_at, id);
 CREATE INDEX kb_events_running ON public.kb_events USING btree (lease_until) WHERE (state = 'running'::text);
@@ -1337,6 +1388,7 @@ CREATE INDEX kb_sources_finite ON public.kb_sources USING btree (tenant_id) WHER
 CREATE INDEX kb_sources_inactive ON public.kb_sources USING btree (tenant_id) WHERE (NOT active);
 CREATE INDEX kb_sources_page ON public.kb_sources USING btree (tenant_id, created_at, id);
 CREATE INDEX kb_suggestions_approved ON public.kb_suggestions USING btree (event_id) WHERE (state = 'approved'::text);
+CREATE INDEX kb_suggestions_held_text ON public.kb_suggestions USING btree (held_text_id) WHERE (held_text_id IS NOT NULL);
 CREATE UNIQUE INDEX kb_suggestions_one_open ON public.kb_suggestions USING btree (source_id, kind) WHERE (state = ANY (ARRAY['open'::text, 'snoozed'::text]));
 CREATE INDEX kb_suggestions_page ON public.kb_suggestions USING btree (tenant_id, state, created_at, id);
 CREATE INDEX kb_suggestions_source ON public.kb_suggestions USING btree (source_id, kind, decided_at);
@@ -1503,6 +1555,7 @@ CREATE POLICY look_up ON public.api_tokens FOR SELECT TO larder_reader USING (tr
 CREATE POLICY look_up ON public.consolidation_proposals TO larder_reader USING (true) WITH CHECK (true);
 CREATE POLICY look_up ON public.consolidation_work TO larder_reader USING (true);
 CREATE POLICY look_up ON public.kb_chunks TO larder_reader USING (true) WITH CHECK (true);
+CREATE POLICY look_up ON public.kb_events TO larder_reader USING (true);
 CREATE POLICY look_up ON public.kb_held_texts TO larder_reader USING (true);
 CREATE POLICY look_up ON public.kb_sources FOR SELECT TO larder_reader USING (true);
 CREATE POLICY look_up ON public.kb_suggestions TO larder_reader USING (true) WITH CHECK (true);
@@ -1593,6 +1646,8 @@ GRANT USAGE ON SCHEMA public TO larder_reader;
 GRANT USAGE ON SCHEMA public TO larder_public;
 GRANT USAGE ON SCHEMA public TO larder_internal;
 REVOKE ALL ON FUNCTION public.close_suggestion_v1() FROM PUBLIC;
+REVOKE ALL ON FUNCTION public.drop_finished_work_v1(p_after uuid, p_before timestamp with time zone, p_now timestamp with time zone, p_sources integer, p_rows integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.drop_finished_work_v1(p_after uuid, p_before timestamp with time zone, p_now timestamp with time zone, p_sources integer, p_rows integer) TO larder_worker;
 REVOKE ALL ON FUNCTION public.erase_chunk_v1(p_source uuid, p_hash text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.erase_chunk_v1(p_source uuid, p_hash text) TO larder_app;
 GRANT ALL ON FUNCTION public.erase_chunk_v1(p_source uuid, p_hash text) TO larder_worker;
@@ -1680,6 +1735,7 @@ REVOKE ALL ON FUNCTION public.forget_search_writes_v1() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.lapse_consolidation_v1() FROM PUBLIC;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_events TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_events TO larder_worker;
+GRANT SELECT,DELETE ON TABLE public.kb_events TO larder_reader;
 REVOKE ALL ON FUNCTION public.note_search_write_v1() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.parts_of_v1(p_text text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.parts_of_v1(p_text text) TO larder_reader;
@@ -1734,7 +1790,7 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.kb_run_queue TO larder_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.kb_run_queue TO larder_worker;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_suggestions TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_suggestions TO larder_worker;
-GRANT SELECT,UPDATE ON TABLE public.kb_suggestions TO larder_reader;
+GRANT SELECT,DELETE,UPDATE ON TABLE public.kb_suggestions TO larder_reader;
 GRANT SELECT ON TABLE public.kb_versions TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_versions TO larder_worker;
 GRANT SELECT,UPDATE ON TABLE public.kb_versions TO larder_reader;

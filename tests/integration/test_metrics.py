@@ -102,6 +102,7 @@ def test_a_tick_tells_what_was_due_what_went_out_and_whose_cap_is_reached(
     capsys.readouterr()
     assert tick.run("request-1") == {
         "due": 6, "dispatched": 3, "unsent": 0, "caps_reached": 1, "leases_swept": 0, "lost_swept": 0,
+        "dropped": {"events": 0, "suggestions": 0, "held_texts": 0},
     }  # fmt: skip
     found = totals(capsys)
     assert (found["TicksDone", None], found["SourcesDue", None], found["EventsDispatched", None]) == (1, 6, 3)

@@ -32,6 +32,7 @@ LOOK_UPS = {
     "search_words": {"larder_app", *NARROWER},
     "erase_chunk": {"larder_app", "larder_worker"},
     "lapse_consolidation": set[str](),
+    "drop_finished_work": {"larder_worker"},
     "note_search_write": set[str](),  # triggers alone
     "close_suggestion": set[str](),
     "forget_search_writes": set[str](),
