@@ -53,9 +53,10 @@ test-unit: setup
 test: lint
 	$(RUN) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-# build/: the template, the code and the layer of dependencies for AWS.
+# build/: the template, the code and the layer of dependencies for AWS. CA=FILE.pem, also with deploy, holds the
+# authorities that the database's certificate must come from.
 package: setup
-	$(RUN) -m infra.build_layer
+	$(RUN) -m infra.build_layer $(if $(CA),--ca '$(CA)')
 	$(RUN) -m infra.package
 
 # PARAMETERS=file.json holds the template's parameters; one that is left out keeps its value.

@@ -37,7 +37,7 @@ def build(settings: Settings) -> Outside:
     """Real parts for ``settings``; nothing is connected or loaded yet."""
     return Outside(
         settings=settings,
-        database=Database(settings.database_url),
+        database=Database(settings.database_url, settings.database_tls),
         fetch=partial(_fetch, fetch_policy(settings)),
         fetch_policy=fetch_policy(settings),
         embedder=LocalModel(settings.model_dir, settings.embed_model),

@@ -10,6 +10,7 @@ from typing import Any
 from chalicelib.errors import SettingsError
 from chalicelib.fetching.errors import FetchError
 from chalicelib.fetching.ssrf import parse_allowlist, parse_url
+from chalicelib.storage.database_tls import Tls
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,19 @@ VARIABLES: Mapping[str, Variable] = {
         _text,
         "Postgres 16 or later with pgvector 0.8 or later, with this function's own role: a URL, or the ARN of the "
         "secret (Secrets Manager) or parameter (Systems Manager) that holds one.",
+    ),
+    "database_ca": Variable(
+        "LARDER_DATABASE_CA",
+        "",
+        _text,
+        "File with the authorities whose certificate Postgres must show, with its own name in it. A deployment whose "
+        "layer carries one fills this in.",
+    ),
+    "database_plaintext": Variable(
+        "LARDER_DATABASE_PLAINTEXT",
+        "false",
+        _flag,
+        "Lets a URL ask for no TLS (sslmode disable, allow or prefer) although Postgres is on another machine.",
     ),
     "enable_kb": Variable("ENABLE_KB", "true", _flag, "Off: only status and settings answer, and nothing is fetched."),
     "enable_kb_retrieval": Variable(
@@ -240,6 +254,8 @@ class Settings:
     """The environment, read and checked once a container. Fields are documented in ``VARIABLES``."""
 
     database_url: str
+    database_ca: str
+    database_plaintext: bool
     enable_kb: bool
     enable_kb_retrieval: bool
     mutations_per_hour: int
@@ -273,6 +289,11 @@ class Settings:
     log_level: str
     tracing: bool
     service: str
+
+    @property
+    def database_tls(self) -> Tls:
+        """How connections to Postgres are protected."""
+        return Tls(self.database_ca, self.database_plaintext)
 
 
 def read(environment: Mapping[str, str]) -> Settings:

@@ -3,7 +3,7 @@
 A function and its layers may be 250 MiB unzipped. The wheels for Lambda's Linux come to twice that, so what no
 function of Larder ever loads is left out; the list below says what and why.
 
-    python -m infra.build_layer [--architecture x86_64|arm64] [--out FOLDER]
+    python -m infra.build_layer [--architecture x86_64|arm64] [--out FOLDER] [--ca FILE]
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from infra import layer_check, model
+from infra import database_ca, layer_check, model
 from infra.package import ROOT
 
 PYTHON = "3.13"
@@ -60,11 +60,12 @@ class LayerError(Exception):
     """The layer can't be built or is too large."""
 
 
-def build(out: Path, architecture: str = "x86_64", version: str = PYTHON) -> Path:
-    """Build ``out``/layer.zip and return it. Raises LayerError if it is too large for Lambda or lacks something.
+def build(out: Path, architecture: str = "x86_64", version: str = PYTHON, ca: Path | None = None) -> Path:
+    """Build ``out``/layer.zip and return it; ``ca``: a file of certificates that goes with it.
 
     The archive depends on the pins alone: same pins, same bytes. ``version``: of Python; AWS gets the default, the
     emulator runs functions with its own.
+    Raises LayerError if it is too large for Lambda or lacks something, BundleError if ``ca`` holds no certificates.
     """
     layer = out / "layer"
     shutil.rmtree(layer, ignore_errors=True)
@@ -73,6 +74,8 @@ def build(out: Path, architecture: str = "x86_64", version: str = PYTHON) -> Pat
     _install(packages, MACHINES[architecture], version)
     _prune(packages)
     shutil.copytree(model.lay(), layer / "model")
+    if ca is not None:
+        database_ca.lay(ca, layer)
     python = compiler(version)
     if python is None:
         print(
@@ -181,11 +184,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m infra.build_layer", description="Build the layer for AWS.")
     parser.add_argument("--architecture", choices=sorted(MACHINES), default="x86_64")
     parser.add_argument("--out", type=Path, default=ROOT / "build")
+    parser.add_argument("--ca", type=Path, help="certificates of the authorities that the database's must come from")
     chosen = parser.parse_args(arguments)
     try:
-        print(build(chosen.out.resolve(), chosen.architecture))
+        print(build(chosen.out.resolve(), chosen.architecture, ca=chosen.ca))
         return 0
-    except (LayerError, model.ModelError) as error:
+    except (LayerError, database_ca.BundleError, model.ModelError) as error:
         print(error, file=sys.stderr)
         return 1
 

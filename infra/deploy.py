@@ -20,7 +20,7 @@ from typing import Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from infra import signing_keys, upgrade
+from infra import database_ca, signing_keys, upgrade
 from infra.account import Account
 from infra.artefacts import ArtefactStore
 from infra.package import ROOT, Package, parameter_name
@@ -83,6 +83,7 @@ def deploy(
     }
     template = store.put("template", package.template)
     stack = Stack(account, f"larder-{stage}", say)
+    wanted |= database_ca.parameters(layer, wanted, stack.parameters())
     if not (wanted.get(_KEYS) or stack.parameters().get(_KEYS)):
         wanted[_KEYS] = signing_keys.ensure(account, stack.name)
     if outputs := stack.outputs():

@@ -23,7 +23,7 @@ def _database(outside: Outside, who: Principal, now: datetime) -> Finding:
 
 
 def _migrations(outside: Outside, who: Principal, now: datetime) -> Finding:
-    pending = migrate.pending(outside.settings.database_url)
+    pending = migrate.pending(outside.settings.database_url, outside.settings.database_tls)
     if pending:
         return Finding(
             "failing", f"{len(pending)} migrations are not applied: larder ops migrate.", {"pending": pending}

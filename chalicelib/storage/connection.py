@@ -11,6 +11,7 @@ from uuid import UUID
 import psycopg
 from psycopg.rows import RowMaker, dict_row, scalar_row
 
+from chalicelib.storage.database_tls import ENCRYPTED, Tls
 from chalicelib.storage.database_url import resolve
 from chalicelib.storage.queries import query
 
@@ -87,8 +88,8 @@ class Database:
     row-level security would serve every other.
     """
 
-    def __init__(self, url: str, *, connect_timeout: int = 5) -> None:
-        self._url = url
+    def __init__(self, url: str, tls: Tls = ENCRYPTED, *, connect_timeout: int = 5) -> None:
+        self._url, self._tls = url, tls
         self._connect_timeout = connect_timeout
         self._connection: psycopg.Connection[Any] | None = None
 
@@ -121,7 +122,7 @@ class Database:
             else:
                 return self._connection
         self._connection = psycopg.connect(
-            resolve(self._url),
+            resolve(self._url, self._tls),
             autocommit=True,
             prepare_threshold=None,
             connect_timeout=self._connect_timeout,

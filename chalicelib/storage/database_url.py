@@ -10,20 +10,24 @@ import json
 import psycopg
 from psycopg.conninfo import make_conninfo
 
+from chalicelib.storage.database_tls import ENCRYPTED, Tls, protect
+
 
 class UrlUnreadable(psycopg.OperationalError):
     """What the ARN leads to can't be read, or is no URL. The database can't be reached, so it is that kind of error."""
 
 
-def resolve(location: str) -> str:
-    """What to connect to. A secret may also be JSON as RDS keeps it: username, password, host, port, dbname.
+def resolve(location: str, tls: Tls = ENCRYPTED) -> str:
+    """What to connect to, protected as ``tls`` says.
 
-    Raises UrlUnreadable, which tells nothing of the secret.
+    A secret may also be JSON as RDS keeps it: username, password, host, port, dbname.
+    Raises UrlUnreadable or NotProtected, which tell nothing of the secret.
     """
-    if not location.startswith("arn:"):
-        return location
-    text = _read(location).strip()
-    return _from_rds(text) if text.startswith("{") else text
+    text = _read(location).strip() if location.startswith("arn:") else location
+    try:
+        return protect(_from_rds(text) if text.startswith("{") else text, tls)
+    except psycopg.ProgrammingError:
+        raise UrlUnreadable("the database's URL is none") from None
 
 
 def _read(arn: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 
 from chalicelib.errors import LarderError
+from chalicelib.storage.database_tls import ENCRYPTED, Tls
 from chalicelib.storage.database_url import resolve
 
 _FOLDER = Path(__file__).parent / "migrations"
@@ -55,13 +56,13 @@ def files() -> list[Migration]:
     return found
 
 
-def migrate(url: str) -> list[str]:
+def migrate(url: str, tls: Tls = ENCRYPTED) -> list[str]:
     """Bring the database at ``url`` to this code's schema; returns the names applied now, in order.
 
     Raises MigrationError if a file was edited after it was applied, SchemaNewer if the database knows migrations that
     this code does not.
     """
-    with psycopg.connect(resolve(url), autocommit=True, prepare_threshold=None) as connection:
+    with psycopg.connect(resolve(url, tls), autocommit=True, prepare_threshold=None) as connection:
         connection.execute("select pg_advisory_lock(%s)", (_LOCK,))
         try:
             connection.execute("create extension if not exists vector")
@@ -71,9 +72,9 @@ def migrate(url: str) -> list[str]:
             connection.execute("select pg_advisory_unlock(%s)", (_LOCK,))
 
 
-def pending(url: str) -> list[str]:
+def pending(url: str, tls: Tls = ENCRYPTED) -> list[str]:
     """The names of the migrations that the database at ``url`` lacks. Raises as ``migrate`` does."""
-    with psycopg.connect(resolve(url), autocommit=True, prepare_threshold=None) as connection:
+    with psycopg.connect(resolve(url, tls), autocommit=True, prepare_threshold=None) as connection:
         known = connection.execute("select to_regclass('schema_migrations')").fetchone()
         if known is None or known[0] is None:
             return [migration.name for migration in files()]

@@ -16,6 +16,7 @@ from chalicelib.services import tenancy
 from chalicelib.services.tokens import Minted
 from chalicelib.storage import migrate
 from chalicelib.storage.connection import Database
+from chalicelib.storage.database_tls import Tls
 from chalicelib.telemetry import log_unexpected, logger
 
 
@@ -44,12 +45,12 @@ def run(event: Any, request_id: str = "") -> dict[str, Any]:
 
 def _migrate(arguments: dict[str, Any]) -> Any:
     _only(arguments)
-    return {"applied": migrate.migrate(bootstrap.outside().settings.database_url)}
+    return {"applied": migrate.migrate(*_located())}
 
 
 def _pending(arguments: dict[str, Any]) -> Any:
     _only(arguments)
-    return {"pending": migrate.pending(bootstrap.outside().settings.database_url)}
+    return {"pending": migrate.pending(*_located())}
 
 
 def _tenant_create(arguments: dict[str, Any]) -> Any:
@@ -125,6 +126,11 @@ _COMMANDS: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 def _database() -> Database:
     return bootstrap.outside().database
+
+
+def _located() -> tuple[str, Tls]:
+    settings = bootstrap.outside().settings
+    return settings.database_url, settings.database_tls
 
 
 def _now() -> datetime:

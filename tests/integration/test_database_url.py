@@ -38,9 +38,16 @@ def answers(database: Database) -> bool:
         return bool(tx.value("doctor.version"))
 
 
-def test_a_url_is_itself() -> None:
-    url = "postgresql://larder_app@db/larder"
+def test_a_url_on_this_machine_is_itself_and_any_other_is_encrypted() -> None:
+    url = "postgresql://larder_app@127.0.0.1/larder"
     assert resolve(url) == url
+    assert conninfo_to_dict(resolve("postgresql://larder_app@db/larder"))["sslmode"] == "require"
+
+
+def test_a_url_that_is_none_is_an_unreachable_database_and_tells_nothing() -> None:
+    with pytest.raises(UrlUnreadable) as caught:
+        resolve(f"postgresql://app:{SECRET}@db/larder?no_such_option={SECRET}")
+    assert SECRET not in f"{caught.value!r} {caught.value.__cause__!r}"
 
 
 def test_the_arn_of_a_secret_leads_to_the_database(aws: Any, server: TestServer, database: str) -> None:
@@ -77,6 +84,7 @@ def test_what_rds_keeps_is_a_way_to_connect(aws: Any) -> None:
         "host": "db.example.com",
         "dbname": "larder",
         "port": "5432",
+        "sslmode": "require",
     }
 
 

@@ -70,12 +70,14 @@ def test_a_command_can_be_called_so(line: str) -> None:
 @pytest.mark.parametrize("line", starting("make "))
 def test_a_target_is_in_the_makefile_and_reads_its_variables(line: str) -> None:
     target, *variables = shlex.split(line)[1:]
-    rule = re.search(rf"^{target}:.*?(?=^\S|\Z)", MAKEFILE, re.MULTILINE | re.DOTALL)
+    rule = re.search(rf"^{target}:([^\n]*)\n.*?(?=^\S|\Z)", MAKEFILE, re.MULTILINE | re.DOTALL)
     assert rule, target
+    before = [re.search(rf"^{name}:.*?(?=^\S|\Z)", MAKEFILE, re.MULTILINE | re.DOTALL) for name in rule[1].split()]
+    text = "\n".join(found[0] for found in (rule, *before) if found)
     for variable in variables:
         name, equals, _ = variable.partition("=")
         assert equals, line
-        assert f"$({name})" in rule[0] or f"$(if $({name})" in rule[0], f"make {target} does not read {name}"
+        assert f"$({name})" in text or f"$(if $({name})" in text, f"make {target} does not read {name}"
 
 
 @pytest.mark.parametrize("line", starting(".venv/bin/python "))
