@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Generic, Literal, TypeVar, cast
 from uuid import UUID
@@ -235,6 +235,8 @@ def check(
     body: Any,
 ) -> Call[Any, Any]:
     """The request as its handler gets it. Raises Invalid for the first id, field or parameter that breaks a rule."""
+    if isinstance(who, Principal):
+        who = replace(who, correlation_id=correlation_id or None)
     return Call(
         outside=outside,
         who=cast(Principal, who),

@@ -116,6 +116,7 @@ class Change:
     target: str
     before: dict[str, Any] | None
     after: dict[str, Any] | None
+    correlation_id: str | None
 
 
 def decisions_by_day(outside: Outside, who: Principal, now: datetime) -> list[DayCount]:

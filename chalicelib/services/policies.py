@@ -180,6 +180,7 @@ def audit(
         target=target,
         before=None if before is None else Jsonb(before),
         after=None if after is None else Jsonb(after),
+        correlation_id=who.correlation_id,
         now=now,
     )
 
@@ -188,7 +189,7 @@ def audit_of_house(
     tx: Transaction, tenant_id: UUID, action: str, target: str, after: dict[str, Any], now: datetime
 ) -> None:
     """Write down what the house did by itself, on nobody's word."""
-    unnamed = {"token_id": None, "operator": None, "before": None}
+    unnamed = {"token_id": None, "operator": None, "before": None, "correlation_id": None}
     tx.run("policies.audit", tenant_id=tenant_id, action=action, target=target, after=Jsonb(after), now=now, **unnamed)
 
 

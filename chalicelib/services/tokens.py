@@ -20,7 +20,8 @@ _PREFIX = {"api": "lrd_api_", "admin": "lrd_admin_"}
 class Principal:
     """Who is asking, as their tokens say; nothing of it comes from the request's own claims.
 
-    ``admin_token_id`` is set where a valid admin token of the same tenant came along.
+    ``admin_token_id`` is set where a valid admin token of the same tenant came along. ``correlation_id`` is the
+    gateway's name for this request, which what is done in it bears in the record.
     """
 
     tenant_id: UUID
@@ -31,6 +32,7 @@ class Principal:
     roles: tuple[str, ...] = ()
     purposes: tuple[str, ...] | None = None
     firewall_mode: str | None = None
+    correlation_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

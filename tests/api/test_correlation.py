@@ -12,7 +12,7 @@ from chalice.local import LambdaEventConverter
 
 from chalicelib import bootstrap
 from chalicelib.queueing.messages import CORRELATION_ATTRIBUTE, body_of
-from chalicelib.services import scheduling
+from chalicelib.services import policies, scheduling
 from chalicelib.telemetry import logger
 from chalicelib.workers import refresh as worker
 from tests.integration import rows
@@ -118,3 +118,21 @@ def test_what_no_request_asked_for_bears_its_messages_id(
     deliver(cycle, monkeypatch)
     (line,) = [record for record in caplog.records if record.getMessage() == "refreshed"]
     assert formatted(line)["correlation_id"] == "m-0"
+
+
+def test_a_change_by_an_admin_bears_the_id_of_its_request_and_what_the_house_does_bears_none(
+    cycle: Cycle, acme: Tenant
+) -> None:
+    source = acme.add(URL)["id"]
+    policy = f"/v1/kb/sources/{source}/policy"
+    fields = {"sensitivity": "internal"}
+    headers = {**acme._headers(), "If-Match": acme.get(policy).headers["etag"]}
+    done = [
+        id_of(cycle.deployment.request("POST", policy, headers, fields)),
+        id_of(acme.post("/v1/memory/deny-patterns", {"add": ["kettle"]})),
+        id_of(acme.post("/v1/memory/firewall/mode", {"mode": "enforce"})),
+    ]
+    with cycle.deployment.worker.database.transaction(acme.id) as tx:
+        policies.audit_of_house(tx, acme.id, "retention.expired", "tenant", {}, datetime.now(UTC))
+    found = rows.sql(cycle.deployment, "select correlation_id from admin_audit order by at")
+    assert [row["correlation_id"] for row in found] == [*done, None]

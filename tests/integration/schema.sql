@@ -930,7 +930,8 @@ CREATE TABLE public.admin_audit (
     action text NOT NULL,
     target text NOT NULL,
     before jsonb,
-    after jsonb
+    after jsonb,
+    correlation_id text
 );
 ALTER TABLE ONLY public.admin_audit FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.admin_audit OWNER TO larder_owner;

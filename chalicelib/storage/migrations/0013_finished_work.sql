@@ -72,3 +72,6 @@ grant execute on function drop_finished_work_v1 to larder_worker;
 grant select, delete on kb_events to larder_reader;
 grant delete on kb_suggestions to larder_reader;
 create policy look_up on kb_events to larder_reader using (true);
+
+-- The request that made a change, as in its answer's X-Correlation-Id and in the log; null for what the house does itself.
+alter table admin_audit add column correlation_id text;

@@ -44,7 +44,7 @@ select i.id, i.at as created_at, i.deposit, i.outcome, i.gate, i.reason, i.redac
  order by i.at desc, i.id desc limit %(limit)s
 
 -- name: changes
-select id, at, operator, action, target, before, after
+select id, at, operator, action, target, before, after, correlation_id
   from admin_audit
  where tenant_id = %(tenant_id)s and target = any (%(targets)s)
  order by at desc, id desc limit %(limit)s

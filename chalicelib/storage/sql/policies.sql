@@ -49,8 +49,9 @@ update kb_sources
  where id = %(source_id)s
 
 -- name: audit
-insert into admin_audit (tenant_id, at, token_id, operator, action, target, before, after)
-values (%(tenant_id)s, %(now)s, %(token_id)s, %(operator)s, %(action)s, %(target)s, %(before)s, %(after)s)
+insert into admin_audit (tenant_id, at, token_id, operator, action, target, before, after, correlation_id)
+values (%(tenant_id)s, %(now)s, %(token_id)s, %(operator)s, %(action)s, %(target)s, %(before)s, %(after)s,
+        %(correlation_id)s)
 
 -- name: source
 select s.id as source_id, s.uri as source_uri, s.tenant_id, s.sensitivity, s.expires_at, s.permitted_roles,

@@ -210,6 +210,12 @@ def test_a_policy_is_changed_by_its_form_and_told_in_its_history(visitor: Visito
     assert row["To"].startswith(
         "allowed_purposes: audit_review expires_at: 2030-01-02T03:04:00Z permitted_roles: editor"
     )
+    rows.sql(ours.deployment, "update admin_audit set correlation_id = '0af76519-16cd-43dd-8448-eb211c80319c'")
+    [row] = table(
+        visitor.get(chunk_page(made, marked.OPEN)),
+        "Changes of this chunk's policy and of its source's, the newest first",
+    )
+    assert row["Request"] == "0af76519"
 
 
 def test_the_form_shows_what_was_said_and_changes_only_what_is_changed_in_it(
