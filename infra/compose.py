@@ -23,7 +23,7 @@ from infra import model, postgres, thin_layer
 from infra.account import Account
 from infra.cloud import Cloud, load
 from infra.deploy import deploy
-from infra.local import FOR_PLAY, STAGE, setting
+from infra.local import FOR_PLAY, STAGE, open_to_itself, setting
 from infra.package import ROOT, PackageError, package, parameter_name
 from infra.postgres import Postgres
 from infra.process import Process
@@ -58,7 +58,7 @@ def up(
         "AppDatabaseUrl": server.url(postgres.APP),
         "WorkerDatabaseUrl": server.url(postgres.WORKER),
         "OwnerDatabaseUrl": server.url(postgres.OWNER),
-        **{parameter_name(name): value for name, value in settings.items()},
+        **{parameter_name(name): value for name, value in open_to_itself(settings, emulator_port).items()},
     }
     layer = thin_layer.write(folder / "layer.zip", Path(sysconfig.get_paths()["purelib"]))
     made = package(folder / "package")

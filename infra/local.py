@@ -135,7 +135,7 @@ def _build(cloud: Cloud, wish: Wish, say: Callable[[str], None]) -> Cloud:
             "OwnerDatabaseUrl": server.url(postgres.OWNER),
             "TickState": "ENABLED" if wish.tick else "DISABLED",
             parameter_name("LARDER_KEYS"): str(folder / "keys.json"),
-            **{parameter_name(name): value for name, value in _open_to_itself(wish.settings, running.port).items()},
+            **{parameter_name(name): value for name, value in open_to_itself(wish.settings, running.port).items()},
         },
         Account(endpoint_url=running.url),
         lambda _: None,
@@ -146,10 +146,11 @@ def _build(cloud: Cloud, wish: Wish, say: Callable[[str], None]) -> Cloud:
     return replace(cloud, outputs=dict(deployment.outputs), tenant=tenant)
 
 
-def _open_to_itself(settings: Mapping[str, str], port: int) -> dict[str, str]:
+def open_to_itself(settings: Mapping[str, str], port: int) -> dict[str, str]:
     """``settings`` with the API's own port among those that may be asked, for registrations of module larder.
 
-    The port is another each time, so nobody can name it. That it is on loopback is the switch's to allow or not.
+    The emulator's port may be another each time, so nobody can name it. That it is on loopback is the switch's to allow
+    or not.
     """
     allowed = settings.get("KB_ALLOWED_PORTS") or VARIABLES["allowed_ports"].default
     return {**settings, "KB_ALLOWED_PORTS": f"{allowed},{port}"}

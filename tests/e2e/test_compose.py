@@ -47,6 +47,9 @@ def test_the_system_comes_up_on_services_that_run_elsewhere(ports: tuple[int, in
     cloud = compose.up({"KB_MUTATIONS_PER_HOUR": "500"}, *ports, state, lambda _: None)
     try:
         assert larder(state, "status")["enabled"]
+        handler = cloud.account.functions().get_function_configuration(FunctionName=cloud.outputs["APIHandlerName"])
+        allowed = handler["Environment"]["Variables"]["KB_ALLOWED_PORTS"].split(",")
+        assert str(ports[1]) in allowed, "a provider of module larder can be registered, as without Docker"
         assert [tenant["name"] for tenant in larder(state, "ops", "tenant", "list")] == ["demo"]
         larder(state, "sources", "add", "https://example.com/")
         assert [source["uri"] for source in larder(state, "sources", "list")] == ["https://example.com/"]
