@@ -198,7 +198,10 @@ VARIABLES: Mapping[str, Variable] = {
         "LARDER_DISPATCH_IN_FLIGHT", "1000", _integer(1, 100_000), "Events that may be dispatched and not leased yet."
     ),
     "lease_seconds": Variable(
-        "LARDER_LEASE_SECONDS", "150", _integer(30, 3600), "How long a worker may hold an event without an outcome."
+        "LARDER_LEASE_SECONDS",
+        "450",
+        _integer(30, 3600),
+        "How long a worker may hold an event without an outcome: longer than it may run, which is 420 s.",
     ),
     "embedding_cache_rows": Variable(
         "LARDER_EMBEDDING_CACHE_ROWS", "200000", _integer(0, 100_000_000), "Rows that the embedding cache may keep."

@@ -78,10 +78,10 @@ ALARMS: Mapping[str, Alarm] = {
         "ApproximateNumberOfMessagesVisible",
     ),
     "OldestMessageAlarm": _of_queue(
-        "A refresh has waited for a worker for more than 15 minutes.",
+        "A refresh has waited for 50 minutes: longer than one whose worker died waits for the next.",
         "RefreshQueue",
         "ApproximateAgeOfOldestMessage",
-        threshold=900,
+        threshold=3000,
         of=5,
         among=5,
     ),

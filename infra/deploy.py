@@ -23,10 +23,12 @@ from botocore.exceptions import BotoCoreError, ClientError
 from infra import database_ca, signing_keys, upgrade
 from infra.account import Account
 from infra.artefacts import ArtefactStore
-from infra.package import ROOT, Package, parameter_name
+from infra.package import ROOT, SETTINGS, Package, parameter_name
 from infra.stack import DeployError, FunctionFailed, Stack
 
 _KEYS = parameter_name("LARDER_KEYS")
+_OUTGROWN = {"LARDER_LEASE_SECONDS": "150"}
+"""Defaults of before that no longer do: a stack keeps them as if somebody had chosen them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +85,21 @@ def deploy(
     }
     template = store.put("template", package.template)
     stack = Stack(account, f"larder-{stage}", say)
-    wanted |= database_ca.parameters(layer, wanted, stack.parameters())
-    if not (wanted.get(_KEYS) or stack.parameters().get(_KEYS)):
+    standing = stack.parameters()
+    wanted = _grown(standing) | wanted | database_ca.parameters(layer, wanted, standing)
+    if not (wanted.get(_KEYS) or standing.get(_KEYS)):
         wanted[_KEYS] = signing_keys.ensure(account, stack.name)
     if outputs := stack.outputs():
         upgrade.migrate_ahead(Deployment(account, outputs), stack, wanted, say)
     deployment = Deployment(account, stack.change_to(store.url(template), wanted))
     upgrade.migrate(deployment, say)
     return deployment
+
+
+def _grown(standing: Mapping[str, str]) -> dict[str, str]:
+    """Today's default for each parameter whose value is an outgrown one."""
+    old = {parameter_name(name): (SETTINGS[name], value) for name, value in _OUTGROWN.items()}
+    return {name: now.default or "" for name, (now, value) in old.items() if standing.get(name) == value}
 
 
 def destroy(stage: str, account: Account, say: Callable[[str], None] = print) -> None:

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from chalicelib.queueing.messages import Depths, Message
 
-VISIBILITY = timedelta(seconds=720)  # as in the template: what was taken and not deleted comes back after so long
+VISIBILITY = timedelta(seconds=2520)  # as in the template: what was taken and not deleted comes back after so long
 MAX_RECEIVES = 5
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 

@@ -163,7 +163,7 @@ def test_a_message_that_failed_five_times_is_kept_as_a_dead_letter(cloud: Privat
         sqs.send_message(QueueUrl=queue, MessageBody="no event id either")
         until(lambda: cloud.queued("RefreshDeadLetters"), what="a dead letter")
     finally:
-        sqs.set_queue_attributes(QueueUrl=queue, Attributes={"VisibilityTimeout": "720"})
+        sqs.set_queue_attributes(QueueUrl=queue, Attributes={"VisibilityTimeout": "2520"})
     assert (cloud.queued(), cloud.queued("RefreshDeadLetters")) == (0, 1)
 
 

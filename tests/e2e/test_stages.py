@@ -77,7 +77,7 @@ def test_two_stages_share_an_account_and_no_work(first: PrivateCloud, site: Site
     first.learn(first.tenant(), site.publish("/after", "The cellar is aired in May."))
 
 
-def test_queues_whose_names_had_no_stage_are_replaced_by_an_update(
+def test_a_stack_from_before_gets_queues_of_its_own_and_a_lease_that_is_long_enough(
     first: PrivateCloud, site: Site, tmp_path: Path
 ) -> None:
     template = json.loads(package_of(first).template.read_text())
@@ -85,11 +85,13 @@ def test_queues_whose_names_had_no_stage_are_replaced_by_an_update(
     template["Resources"]["RefreshDeadLetters"]["Properties"]["QueueName"] = "larder-refresh-dead"
     (tmp_path / "older.json").write_text(json.dumps(template))
     account, package = first.cloud.account, package_of(first)
-    deploy(local.STAGE, replace(package, template=tmp_path / "older.json"), layer_of(first), {}, account, silent)
+    older = {"LarderLeaseSeconds": "150"}  # the default of then
+    deploy(local.STAGE, replace(package, template=tmp_path / "older.json"), layer_of(first), older, account, silent)
     assert queues(first) == {"larder-refresh", "larder-refresh-dead"}
 
     made = deploy(local.STAGE, package, layer_of(first), {}, account, silent)
     assert queues(first) == {"larder-local-refresh", "larder-local-refresh-dead"}
     assert set(callers(first).values()) == {"larder-local-refresh"}
+    assert Stack(account, f"larder-{local.STAGE}", silent).parameters()["LarderLeaseSeconds"] == "450"
     updated = PrivateCloud(replace(first.cloud, outputs=dict(made.outputs)))
     updated.learn(updated.tenant(), site.publish("/", "Plums keep for a year."))

@@ -224,6 +224,13 @@ def test_what_the_template_names_itself_bears_the_stacks_name(template: dict[str
                 assert told in of_the_stack or told["Fn::Sub"].startswith("${AWS::StackName}-"), (resource, told)
 
 
+def test_a_message_whose_worker_died_comes_again_before_its_age_is_an_alarm(template: dict[str, Any]) -> None:
+    assert (
+        properties(template, "OldestMessageAlarm")["Threshold"]
+        > properties(template, "RefreshQueue")["VisibilityTimeout"]
+    )
+
+
 def test_how_many_run_at_once_is_said_by_parameters(template: dict[str, Any]) -> None:
     workers, requests = (template["Parameters"][name] for name in ("WorkerConcurrency", "ApiConcurrency"))
     # Lambda API reference, ScalingConfig
