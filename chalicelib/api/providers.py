@@ -279,8 +279,8 @@ def try_provider(call: Call[TrialIn, NoQuery]) -> Answer:
     """Ask one provider and show what came, with each result's verdict; nothing is counted or kept."""
     body = call.body
     question = Question(body.query, body.limit, body.locale, body.localeFallback)
-    tested, allowance = provider_checks.try_out(call.outside, call.who, call.ids["provider_id"], question, call.now)
-    return Answer(_tested(tested), 200, allowance.headers())
+    tested = provider_checks.try_out(call.outside, call.who, call.ids["provider_id"], question, call.now)
+    return Answer(_tested(tested))
 
 
 def shown(one: service.Shown) -> ProviderOut:

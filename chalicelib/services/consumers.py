@@ -99,8 +99,11 @@ def show_all(outside: Outside, who: Principal, kind: Kind) -> list[Consumer]:
 def set_active(
     outside: Outside, who: Principal, kind: Kind, ident: UUID, active: bool, now: datetime
 ) -> tuple[Consumer, Allowance]:
-    """Switch a consumer off or on; its token answers to nothing while it is off. Raises NotFound, RateLimited."""
-    with quotas.mutation(outside, who, now) as (tx, allowance):
+    """Switch a consumer off or on; its token answers to nothing while it is off.
+
+    Raises NotFound, and RateLimited where it is switched on.
+    """
+    with quotas.counted(outside, who, now, protects=not active) as (tx, allowance):
         before = _require(tx, kind, ident)
         after = tx.one("consumers.set_active", Consumer, id=ident, active=active)
         assert after is not None
@@ -114,14 +117,14 @@ def set_capability(
     """Grant a capability to an assistant, or take it. Both may be repeated.
 
     ``knowledge:read_internal`` is refused: every assistant can write for customers (spec 3.1). Raises Invalid,
-    NotFound, RateLimited.
+    NotFound, and RateLimited where it is granted.
     """
     if capability != READ_PUBLIC:
         rule = f"must be {READ_PUBLIC}"
         if capability == READ_INTERNAL:
             rule += ": every assistant can write for customers, so none reads what is internal"
         raise Invalid(f"capability: {rule}", field="capability", rule=rule)
-    with quotas.mutation(outside, who, now) as (tx, allowance):
+    with quotas.counted(outside, who, now, protects=not granted) as (tx, allowance):
         before = _require(tx, "assistant", ident)
         wanted = [READ_PUBLIC] if granted else []
         after = tx.one("consumers.set_capabilities", Consumer, id=ident, capabilities=wanted)
@@ -132,8 +135,8 @@ def set_capability(
 
 
 def delete(outside: Outside, who: Principal, kind: Kind, ident: UUID, now: datetime) -> Allowance:
-    """Remove a consumer and its token. Raises NotFound, RateLimited."""
-    with quotas.mutation(outside, who, now) as (tx, allowance):
+    """Remove a consumer and its token. Raises NotFound."""
+    with quotas.protective(outside, who, now) as (tx, allowance):
         gone = _require(tx, kind, ident)
         tx.run("consumers.delete", token_id=gone.token_id)
         audit(tx, who, f"{kind}.delete", str(ident), {"name": gone.name}, None, now)

@@ -67,9 +67,12 @@ def refresh_capabilities(outside: Outside, who: Principal, ident: UUID, now: dat
 
 def try_out(
     outside: Outside, who: Principal, ident: UUID, question: Question, now: datetime, *, post: Post = ssrf.post
-) -> tuple[Tested, Allowance]:
-    """Ask this registration alone, whatever its status and circuit. Raises NotFound, RateLimited, Unavailable."""
-    with quotas.mutation(outside, who, now) as (tx, allowance):
+) -> Tested:
+    """Ask this registration alone, whatever its status and circuit. Changes nothing, so it is no mutation.
+
+    Raises NotFound, Unavailable.
+    """
+    with outside.database.transaction(who.tenant_id) as tx:
         provider = require(tx, ident)
     try:
         target = consult.target_of(outside, provider.registration, now)
@@ -77,7 +80,7 @@ def try_out(
         raise Unavailable("the provider's secret can't be opened") from error
     (reply,) = ask_all([target], question, post=post, clock=lambda: now)
     status = "ok" if reply.failure is None else STATUS_WORDS[reply.failure]
-    return Tested(status, reply.failure, reply), allowance
+    return Tested(status, reply.failure, reply)
 
 
 def _since(start: float) -> int:

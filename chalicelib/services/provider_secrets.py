@@ -29,11 +29,11 @@ def rotate(
 ) -> tuple[Shown, str, Allowance]:
     """Give the registration a new secret, which is shown this once. The old one stays good for ``overlap``.
 
-    An overlap of nothing is always allowed and ends every older secret at once. Raises Conflict for a rotation inside
-    an overlap: there is room for one previous secret. Raises NotFound, RateLimited.
+    An overlap of nothing is always allowed, whatever was counted, and ends every older secret at once. Raises Conflict
+    for a rotation inside an overlap: there is room for one previous secret. Raises NotFound, RateLimited.
     """
     secret = signing.new_secret()
-    with quotas.mutation(outside, who, now) as (tx, allowance):
+    with quotas.counted(outside, who, now, protects=not overlap) as (tx, allowance):
         before = require(tx, ident, lock=True)
         until = before.previous_secret_until
         if overlap and until is not None and now < until:

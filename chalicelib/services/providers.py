@@ -27,6 +27,8 @@ MOST_PROVIDERS = 32  # of a tenant: each is a thread and a connection in every s
 RISK = "ssrf-risk"
 OWN_MODULE = "larder"
 _CONFIGURATION = ("base_url", "capabilities", "allow_private_network", "status")
+_LESS = {"status": "disabled", "allow_private_network": False, "send_conversation_id": False}
+"""Changes that can only take from what a provider is given or reaches."""
 CHANGEABLE = ("name", "base_url", "priority", "status", "capabilities", "allow_private_network", "send_conversation_id")
 
 
@@ -120,9 +122,9 @@ def update(
     """Change what ``changes`` names. What a registration is exposed to can't be changed: that is another registration.
 
     A change of what it is asked with, or how, begins anew: its circuits are closed, and nothing cached is its any more.
-    Raises NotFound, Invalid, Conflict, RateLimited.
+    Raises NotFound, Invalid, Conflict, and RateLimited unless all of it only takes away.
     """
-    with quotas.mutation(outside, who, now) as (tx, allowance):
+    with quotas.counted(outside, who, now, protects=_takes_away(changes)) as (tx, allowance):
         before = require(tx, ident, lock=True)
         wanted = {name: changes.get(name, getattr(before, name)) for name in CHANGEABLE}
         if wanted["allow_private_network"] != before.allow_private_network:
@@ -141,7 +143,7 @@ def update(
 
 def delete(outside: Outside, who: Principal, ident: UUID, now: datetime) -> Allowance:
     """Remove a registration with its secret and everything that was kept about it. Raises NotFound."""
-    with quotas.mutation(outside, who, now) as (tx, allowance):
+    with quotas.protective(outside, who, now) as (tx, allowance):
         gone = require(tx, ident, lock=True)
         tx.run("providers.delete", id=ident)
         audit(tx, who, "provider.delete", str(ident), _told(gone), None, now)
@@ -171,6 +173,10 @@ def write(
     after = tx.one("providers.update", Provider, id=before.id, **saved, now=now)
     assert after is not None
     return after
+
+
+def _takes_away(changes: Mapping[str, Any]) -> bool:
+    return bool(changes) and changes.items() <= _LESS.items()
 
 
 def _told(provider: Provider) -> dict[str, Any]:

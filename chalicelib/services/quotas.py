@@ -1,9 +1,13 @@
-"""Two limits: mutations an hour, shared by all replicas, and sources a plan."""
+"""Two limits: mutations an hour, shared by all replicas, and sources a plan.
+
+What only takes access away (a secret ended, a provider or a token switched off, a capability revoked, one of these
+removed) is `protective`: it counts while there is room, and no limit refuses it. An emergency does not wait an hour.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -41,6 +45,24 @@ def mutation(outside: Outside, who: Principal, now: datetime) -> Iterator[tuple[
     """
     with outside.database.transaction(who.tenant_id) as tx:
         yield tx, _take(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+
+
+@contextmanager
+def protective(outside: Outside, who: Principal, now: datetime) -> Iterator[tuple[Transaction, Allowance]]:
+    """As ``mutation``, for what can only take access away: it counts while there is room, and is never refused."""
+    with outside.database.transaction(who.tenant_id) as tx:
+        try:
+            allowance = _take(tx, who.tenant_id, outside.settings.mutations_per_hour, now)
+        except RateLimited as used_up:
+            allowance = Allowance(used_up.extra["limit"], 0, used_up.extra["retry_after"])
+        yield tx, allowance
+
+
+def counted(
+    outside: Outside, who: Principal, now: datetime, *, protects: bool
+) -> AbstractContextManager[tuple[Transaction, Allowance]]:
+    """``protective`` where the change can only take access away, else ``mutation``."""
+    return (protective if protects else mutation)(outside, who, now)
 
 
 def count_mutation(outside: Outside, who: Principal, now: datetime) -> Allowance:

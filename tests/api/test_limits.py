@@ -13,7 +13,38 @@ from tests.api.crowd import Crowd
 from tests.api.furniture import furnish, update
 from tests.tenants import Deployment, Tenant
 
-WRITES = [route for route in contract.routes() if contract.mutates(route)]
+PROTECTIVE = {
+    ("DELETE", "/v1/knowledge/providers/{provider_id}"),
+    ("DELETE", "/v1/agents/{agent_id}"),
+    ("DELETE", "/v1/assistants/{assistant_id}"),
+    ("DELETE", "/v1/assistants/{assistant_id}/capabilities/{capability}"),
+    ("DELETE", "/v1/widgets/{widget_id}"),
+}
+"""What only takes access away, whatever its body."""
+
+LESS: list[tuple[str, str, dict[str, object]]] = [
+    ("POST", "/v1/knowledge/providers/{provider_id}/rotate-secret", {"overlap_seconds": 0}),
+    ("PATCH", "/v1/knowledge/providers/{provider_id}", {"status": "disabled"}),
+    ("PATCH", "/v1/knowledge/providers/{provider_id}", {"send_conversation_id": False}),
+    ("PATCH", "/v1/agents/{agent_id}", {"active": False}),
+    ("PATCH", "/v1/assistants/{assistant_id}", {"active": False}),
+    ("PATCH", "/v1/widgets/{widget_id}", {"active": False}),
+]
+"""What takes access away with this body, and with another may give it."""
+
+MORE: list[tuple[str, str, dict[str, object]]] = [
+    ("POST", "/v1/knowledge/providers/{provider_id}/rotate-secret", {"overlap_seconds": 1}),
+    ("PATCH", "/v1/knowledge/providers/{provider_id}", {"status": "disabled", "priority": 1}),
+    ("PATCH", "/v1/knowledge/providers/{provider_id}", {"status": "active"}),
+    ("PATCH", "/v1/knowledge/providers/{provider_id}", {}),
+    ("PATCH", "/v1/agents/{agent_id}", {"active": True}),
+    ("PATCH", "/v1/assistants/{assistant_id}", {"active": True}),
+    ("PATCH", "/v1/widgets/{widget_id}", {"active": True}),
+]
+
+WRITES = [
+    route for route in contract.routes() if contract.mutates(route) and (route.method, route.path) not in PROTECTIVE
+]
 
 
 def limit(tenant: Tenant, mutations: int) -> None:
@@ -49,6 +80,48 @@ def test_at_the_limit_every_mutation_is_refused_and_changes_nothing(
     assert answer.headers["ratelimit-policy"] == '"mutations";q=100000;w=3600'
     assert answer.headers["ratelimit"] == f'"mutations";r=0;t={wait}'
     assert tables.changed(before, tables.dump(tenant.deployment)) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"), [*LESS, *((method, path, None) for method, path in sorted(PROTECTIVE))]
+)
+def test_at_the_limit_access_can_still_be_taken_away(
+    shared: Deployment, method: str, path: str, body: dict[str, object] | None
+) -> None:
+    tenant = shared.tenant(f"leaking-{uuid4()}")
+    ids = furnish(tenant)
+    use_up(tenant)
+    answer = tenant.deployment.request(method, path.format(**ids), tenant._headers(), body)
+    assert answer.status == 200, answer.json
+    assert re.fullmatch(r'"mutations";r=0;t=\d+', answer.headers["ratelimit"])
+    assert tenant.post("/v1/kb/settings", {}).status == 429
+
+
+@pytest.mark.parametrize(("method", "path", "body"), MORE)
+def test_at_the_limit_nothing_else_comes_along(
+    exhausted: tuple[Tenant, dict[str, UUID]], method: str, path: str, body: dict[str, object]
+) -> None:
+    tenant, ids = exhausted
+    assert tenant.deployment.request(method, path.format(**ids), tenant._headers(), body).status == 429
+
+
+def test_what_takes_access_away_counts_while_there_is_room(ours: Tenant) -> None:
+    agent = ours.post("/v1/agents", {"name": "Ada"}).json
+    limit(ours, 3)
+    off = [
+        ours.deployment.request("PATCH", f"/v1/agents/{agent['id']}", ours._headers(), {"active": False})
+        for _ in range(4)
+    ]
+    told = [re.sub(r"t=\d+", "t", one.headers["ratelimit"]) for one in off]
+    assert told == [f'"mutations";r={left};t' for left in (1, 0, 0, 0)]
+
+
+def test_a_trial_costs_nothing(ours: Tenant) -> None:
+    ids = furnish(ours)
+    use_up(ours)
+    tried = ours.post(f"/v1/knowledge/providers/{ids['provider_id']}/test", {})
+    assert tried.status == 200
+    assert "ratelimit" not in tried.headers
 
 
 def test_at_the_limit_reads_go_on(exhausted: tuple[Tenant, dict[str, UUID]]) -> None:
