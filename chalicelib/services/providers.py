@@ -60,6 +60,11 @@ class Health:
     last_reason: str | None
     last_failure_at: datetime | None
 
+    @property
+    def counts(self) -> bool:
+        """Whether a failure of it counts now, or keeps it from being asked."""
+        return self.stopped or self.open_until is not None or self.transient_failures + self.hard_failures > 0
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:
@@ -122,6 +127,7 @@ def update(
     """Change what ``changes`` names. What a registration is exposed to can't be changed: that is another registration.
 
     A change of what it is asked with, or how, begins anew: its circuits are closed, and nothing cached is its any more.
+    So does the status ``active``, given to one that is not asked for its failures or because it asked to be let alone.
     Raises NotFound, Invalid, Conflict, and RateLimited unless all of it only takes away.
     """
     with quotas.counted(outside, who, now, protects=_takes_away(changes)) as (tx, allowance):
@@ -135,7 +141,9 @@ def update(
         _check_conversation(before.exposure_profile, wanted["send_conversation_id"])
         if tx.value("providers.name_taken", tenant_id=who.tenant_id, name=wanted["name"], id=ident):
             raise _name_taken()
-        begins_anew = any(wanted[name] != getattr(before, name) for name in _CONFIGURATION)
+        lanes = _health(before, providers.circuits(tx, who.tenant_id))
+        enabled = changes.get("status") == "active" and any(one.counts for one in lanes)
+        begins_anew = enabled or any(wanted[name] != getattr(before, name) for name in _CONFIGURATION)
         after = write(tx, before, wanted, now, begins_anew=begins_anew)
         audit(tx, who, "provider.update", str(ident), _told(before), _told(after), now)
         return Shown(after, _health(after, providers.circuits(tx, who.tenant_id))), allowance

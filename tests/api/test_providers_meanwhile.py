@@ -244,3 +244,44 @@ def test_what_its_admin_disabled_stays_so_whatever_else_is_changed(house: Househ
     house.change(one, status="disabled")
     assert house.change(one, base_url="https://kb2.example.com").json["status"] == "disabled"
     assert house.act(one, "rotate-secret").json["status"] == "disabled"
+
+
+@pytest.mark.parametrize("says", [status(500), status(429, Retry_After="86400")])
+@pytest.mark.parametrize("lane", ["main", "widget"])
+def test_an_admin_who_enables_it_has_it_asked_again_though_its_status_was_active(
+    house: Household, says: Says, lane: str
+) -> None:
+    with serving(says) as (provider,):
+        one = house.register(provider)
+        ask = house.ask if lane == "main" else house.visit
+        for number in range(6):
+            ask(f"{number}")
+        assert house.providers()[0]["status"] == "active"
+        provider.behave, before = answer(result()), len(provider.questions)
+        ask("kettle")
+        assert len(provider.questions) == before, "it is let alone"
+        enabled = house.change(one, status="active").json
+        assert (enabled["status"], enabled["health"], enabled["config_generation"]) == ("active", [], 2)
+        ask("kettle")
+        assert len(provider.questions) == before + 1
+
+
+def test_a_lane_of_pages_that_was_stopped_begins_anew_when_its_admin_enables_it(house: Household) -> None:
+    with serving(status(404)) as (provider,):
+        one = house.register(provider)
+        for number in range(4):
+            house.visit(f"{number}")
+        assert len(provider.questions) == 3
+        provider.behave = while_asked(lambda: house.change(one, status="active"), status(404))
+        house.ask("kettle")
+        assert (house.providers()[0]["status"], house.providers()[0]["health"]) == ("active", [])
+        provider.behave = answer(result())
+        assert len(house.visit("kettle").json["results"]) == 1
+
+
+def test_enabling_what_is_asked_anyway_changes_nothing(house: Household) -> None:
+    with serving(None) as (provider,):
+        one = house.register(provider)
+        house.ask("kettle")
+        assert house.change(one, status="active").json["config_generation"] == 1
+        assert count(house, "knowledge_cache") == 1
