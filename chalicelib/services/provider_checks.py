@@ -8,7 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from chalicelib.domain.provider_failure import STATUS_WORDS, FailureClass
-from chalicelib.errors import Unavailable
+from chalicelib.errors import Conflict, Unavailable
 from chalicelib.fetching import ssrf
 from chalicelib.keys import KeysUnusable
 from chalicelib.knowledge.broker import Question, Reply, ask_all
@@ -44,7 +44,8 @@ class Tested:
 def refresh_capabilities(outside: Outside, who: Principal, ident: UUID, now: datetime) -> tuple[Refreshed, Allowance]:
     """Read ``GET {base_url}/capabilities`` and keep what it says. A provider that fails keeps what it had.
 
-    Raises NotFound, RateLimited.
+    Raises NotFound, RateLimited, and Conflict where the registration was changed meanwhile: what answered is then no
+    longer what counts.
     """
     with quotas.mutation(outside, who, now) as (tx, allowance):
         provider = require(tx, ident)
@@ -56,6 +57,8 @@ def refresh_capabilities(outside: Outside, who: Principal, ident: UUID, now: dat
     elapsed = _since(start)
     with outside.database.transaction(who.tenant_id) as tx:
         before = require(tx, ident, lock=True)
+        if before.config_generation != provider.config_generation:
+            raise Conflict("the registration was changed while its provider was asked", code="provider_changed")
         wanted = {name: getattr(before, name) for name in CHANGEABLE} | {"capabilities": declared}
         changed = sorted(before.capabilities) != sorted(declared)
         after = write(tx, before, wanted, now, begins_anew=changed) if changed else before

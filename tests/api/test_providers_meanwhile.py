@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from chalicelib.knowledge.broker import Question
-from chalicelib.services import knowledge_search
+from chalicelib.services import knowledge_search, provider_checks
 from chalicelib.services.outside import Outside
 from tests.api import tables
 from tests.knowledge import Household, deployment, household
@@ -114,6 +114,27 @@ def test_no_answer_is_kept_that_came_under_an_old_configuration(house: Household
         provider.behave = while_asked(changes(house, one, provider.url)[change], answer(result()))
         assert search(house, asker, principal="Ada") == ["ok"]
         assert count(house, "knowledge_cache") == 0
+
+
+@pytest.mark.parametrize("change", ["address", "capabilities", "secret", "status"])
+def test_what_an_old_address_declares_is_not_taken_for_the_new_one(
+    house: Household, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    with serving(None) as (provider,):
+        one = house.register(provider)
+        acts = changes(house, one, provider.url) | {"capabilities": lambda: house.change(one, capabilities=["locale"])}
+
+        def read(*_: object) -> list[str]:
+            acts[change]()
+            return ["scoring"]
+
+        monkeypatch.setattr(provider_checks, "read_capabilities", read)
+        refused = house.act(one, "refresh-capabilities")
+        assert (refused.status, refused.json["code"]) == (409, "provider_changed")
+        (shown,) = house.providers()
+        assert shown["capabilities"] == (["locale"] if change == "capabilities" else [])
+        monkeypatch.setattr(provider_checks, "read_capabilities", lambda *_: ["scoring"])
+        assert house.act(one, "refresh-capabilities").json["capabilities"] == ["scoring"]
 
 
 @pytest.mark.parametrize("who", ["agent", "assistant"])
