@@ -1,7 +1,8 @@
 """The wire contract, version 1 (spec 3.3): its models, which the JSON Schemas are made of, and its strict reading.
 
 A fault in what is required is a failure of the whole answer. A malformed optional field counts as absent, a missing or
-unknown label as ``internal``. Unknown fields are ignored by both sides.
+unknown label as ``internal``. Unknown fields are ignored by both sides. What a result says is plain text: U+0000 and
+half a surrogate pair are no characters of one, so they are faults like any other.
 """
 
 from __future__ import annotations
@@ -93,6 +94,10 @@ Locale = Annotated[
 Version = Annotated[Literal[1], BeforeValidator(_one)]
 Lenient = WrapValidator(_or_absent)
 ShortText = Annotated[str, Field(max_length=256)]
+NO_NUL = r"^[^\u0000]*$"
+"""The pattern of a text that can be shown and kept; Postgres has no U+0000."""
+
+Told = Annotated[str, Field(max_length=256, pattern=NO_NUL)]
 
 
 class Wire(BaseModel):
@@ -129,13 +134,13 @@ class RetrieveRequest(Wire):
 class WireResult(Wire):
     """One result. ``title`` and ``snippet`` are text: markup in them is shown escaped, everywhere."""
 
-    document_id: Annotated[str, Field(min_length=1, max_length=256)]
-    title: Annotated[str, Field(min_length=1, max_length=512)]
-    snippet: Annotated[str, Field(min_length=1, max_length=8_192)]
+    document_id: Annotated[str, Field(min_length=1, max_length=256, pattern=NO_NUL)]
+    title: Annotated[str, Field(min_length=1, max_length=512, pattern=NO_NUL)]
+    snippet: Annotated[str, Field(min_length=1, max_length=8_192, pattern=NO_NUL)]
     audience: Literal["public", "internal"]
-    revision: Annotated[ShortText | None, Lenient] = None
-    chunk_id: Annotated[ShortText | None, Lenient] = None
-    url: Annotated[Annotated[str, Field(max_length=2_048)] | None, Lenient] = None
+    revision: Annotated[Told | None, Lenient] = None
+    chunk_id: Annotated[Told | None, Lenient] = None
+    url: Annotated[Annotated[str, Field(max_length=2_048, pattern=NO_NUL)] | None, Lenient] = None
     locale: Annotated[Locale | None, Lenient] = None
     score: Annotated[Annotated[float, Field(allow_inf_nan=False)] | None, Lenient] = None
     freshness: Annotated[Literal["current", "stale", "unknown"] | None, Lenient] = None
@@ -143,7 +148,7 @@ class WireResult(Wire):
         Annotated[str, AfterValidator(_instant), WithJsonSchema({"type": "string", "format": "date-time"})] | None,
         Lenient,
     ] = None
-    translation_group_id: Annotated[ShortText | None, Lenient] = None
+    translation_group_id: Annotated[Told | None, Lenient] = None
 
     @model_validator(mode="before")
     @classmethod

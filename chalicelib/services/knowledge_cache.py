@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
+import psycopg
 from psycopg.types.json import Jsonb
 from pydantic import ValidationError
 
@@ -20,6 +21,7 @@ from chalicelib.knowledge.broker import Question, Reply
 from chalicelib.services.outside import Outside
 from chalicelib.storage.connection import Transaction
 from chalicelib.storage.registration import Registration
+from chalicelib.telemetry import logger
 
 
 class KnowledgeCache:
@@ -39,25 +41,34 @@ class KnowledgeCache:
     def keep(self, tx: Transaction, came: Sequence[tuple[Registration, Reply]]) -> None:
         """Keep answers as they are after their labels were applied, in the order of ``came``, that of their ids.
 
-        A failure is no answer and is not kept; nor is what a registration answered that was changed since.
+        A failure is no answer and is not kept; nor is what a registration answered that was changed since. One that the
+        database does not take costs no other its place.
         """
-        settings = self._outside.settings
         for one, reply in came:
             if reply.failure is None:
-                results = [judged.result.model_dump(by_alias=True) for judged in reply.judged if judged.kept]
-                tx.run(
-                    "knowledge_cache.keep",
-                    id=one.id,
-                    config_generation=one.config_generation,
-                    key=self._key(one),
-                    tenant_id=self._tenant_id,
-                    results=Jsonb(results),
-                    expires_at=reply.at + timedelta(seconds=settings.knowledge_cache_seconds),
-                    rows=settings.knowledge_cache_rows,
-                    now=reply.at,
-                )
+                try:
+                    with tx.savepoint():
+                        self._keep(tx, one, reply)
+                except psycopg.DataError as error:
+                    why = type(error).__name__
+                    logger.error("what a provider answered could not be kept", provider_id=str(one.id), error=why)
         if came:
             tx.run("knowledge_cache.evict", tenant_id=self._tenant_id, now=came[0][1].at)
+
+    def _keep(self, tx: Transaction, one: Registration, reply: Reply) -> None:
+        settings = self._outside.settings
+        results = [judged.result.model_dump(by_alias=True) for judged in reply.judged if judged.kept]
+        tx.run(
+            "knowledge_cache.keep",
+            id=one.id,
+            config_generation=one.config_generation,
+            key=self._key(one),
+            tenant_id=self._tenant_id,
+            results=Jsonb(results),
+            expires_at=reply.at + timedelta(seconds=settings.knowledge_cache_seconds),
+            rows=settings.knowledge_cache_rows,
+            now=reply.at,
+        )
 
     def _reply(self, one: Registration, results: object, now: datetime) -> Reply | None:
         """What is kept, or None if it can't be read by today's rules: then it is as if nothing were."""

@@ -44,7 +44,7 @@ def admit(outside: Outside, bearer: str | None, origin: str | None, address: str
 
 def knows_origin(outside: Outside, origin: str | None) -> bool:
     """Whether any widget may stand in pages of this origin. A preflight carries no token, so it can't say which."""
-    if not origin or len(origin) > 300:
+    if not origin or len(origin) > 300 or not origin.isprintable():
         return False
     with outside.database.transaction() as tx:
         return bool(tx.value("consumers.origin_is_known", origin=origin))

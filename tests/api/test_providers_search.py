@@ -13,9 +13,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from psycopg.types.json import Jsonb
 
 from chalicelib.knowledge.broker import Question
-from chalicelib.services import consumers, knowledge_search, provider_secrets
+from chalicelib.services import consumers, knowledge_cache, knowledge_search, provider_secrets
 from chalicelib.services.outside import Outside
 from tests.api import tables
 from tests.cases.provider_stage import log
@@ -463,6 +464,33 @@ def test_what_is_kept_is_bounded_judged_again_and_swept(keeping: Household) -> N
         assert swept["answers"] >= 3
         with tables.superuser(keeping.deployment) as connection:
             assert connection.execute(count, (keeping.tenant.id,)).fetchone() == (0,)
+
+
+def test_what_holds_no_text_is_a_broken_contract_and_costs_no_other_its_place(keeping: Household) -> None:
+    with serving(answer(result(snippet="a\x00b")), answer(result("good", revision="r\x00"))) as (bad, good):
+        keeping.register(bad, "agent_only")
+        keeping.register(good, "agent_only")
+        for _ in range(2):
+            found = keeping.ask().json
+            assert [(one["documentId"], one["revision"]) for one in found["results"]] == [("good", None)]
+            assert [one["status"] for one in found["providers"]] == ["contract_error", "ok"]
+        assert (len(bad.asked), len(good.asked)) == (2, 1)
+
+
+def test_an_answer_that_the_database_does_not_take_costs_no_other_its_place(
+    keeping: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(answer(result("odd")), answer(result("good"))) as (odd, good):
+        for one in (odd, good):
+            keeping.register(one, "agent_only")
+        monkeypatch.setattr(
+            knowledge_cache, "Jsonb", lambda found: Jsonb("\x00" if found[0]["documentId"] == "odd" else found)
+        )
+        with log() as lines:
+            assert len(keeping.ask().json["results"]) == 2
+        assert "could not be kept" in "".join(lines)
+        keeping.ask()
+        assert (len(odd.asked), len(good.asked)) == (2, 1)
 
 
 def test_a_provider_that_is_deleted_meanwhile_spoils_nobody_elses_answer(keeping: Household) -> None:

@@ -101,7 +101,7 @@ def refusals(house: Household) -> dict[str, Answer]:
     wrong = {
         name: send(house, Authorization=None if token is None else f"Bearer {token}") for name, token in tokens.items()
     }
-    for origin in ("https://evil.example", f"{ORIGIN}/", ORIGIN.upper(), "http://www.example.com", "null", None):
+    for origin in (f"{ORIGIN}/", ORIGIN.upper(), "https://evil.example", "http://www.example.com", "null", "\0", None):
         wrong[f"origin {origin}"] = send(house, Origin=origin)
     bodies: list[Any] = [
         {},

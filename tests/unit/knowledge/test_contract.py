@@ -162,23 +162,34 @@ OPTIONAL = ("revision", "chunkId", "url", "locale", "score", "freshness", "revie
 
 
 @pytest.mark.parametrize("name", OPTIONAL)
-def test_an_optional_field_with_half_a_character_counts_as_absent(name: str) -> None:
-    assert field(name, "x\ud800") is None
+@pytest.mark.parametrize("odd", ["x\ud800", "x\x00", "\x00"])
+def test_an_optional_field_with_what_is_no_character_counts_as_absent(name: str, odd: str) -> None:
+    assert field(name, odd) is None
 
 
 @pytest.mark.parametrize("name", ["documentId", "title", "snippet"])
-def test_a_required_field_with_half_a_character_fails_the_whole(name: str) -> None:
+@pytest.mark.parametrize("odd", ["x\udfff", "x\x00", "\x00y"])
+def test_a_required_field_with_what_is_no_character_fails_the_whole(name: str, odd: str) -> None:
     with pytest.raises(ContractFailure):
-        read(answer({**RESULT, name: "x\udfff"}))
+        read(answer({**RESULT, name: odd}))
 
 
-def test_a_label_with_half_a_character_is_internal() -> None:
-    assert read(answer({**RESULT, "audience": "public\ud800"}))[0].audience == "internal"
+@pytest.mark.parametrize("name", ["documentId", "title", "snippet"])
+def test_other_characters_may_stand_in_a_text(name: str) -> None:
+    for text in ("a\nb", "a\tb\n", "\x1b[0m", "\x7f\x85", "\u202e", "\ufffe", "\U0010ffff"):
+        (result,) = read(answer({**RESULT, name: text}))
+        assert result.model_dump(by_alias=True)[name] == text
+
+
+@pytest.mark.parametrize("odd", ["public\ud800", "public\x00"])
+def test_a_label_with_what_is_no_character_is_internal(odd: str) -> None:
+    assert read(answer({**RESULT, "audience": odd}))[0].audience == "internal"
 
 
 @pytest.mark.parametrize("odd", ['"\\ud800"', "9" * 5_000, "-" + "9" * 400, "1e999", "0." + "1" * 5_000])
 def test_whatever_an_unknown_field_says_is_ignored(odd: str) -> None:
-    body = answer({**RESULT, "odd": 0}, odd=0, **{"\ud800": 1}).replace(b'"odd": 0', f'"odd": {odd}'.encode())
+    body = answer({**RESULT, "odd": 0}, odd=0, **{"\ud800": 1, "\x00": "\x00"})
+    body = body.replace(b'"odd": 0', f'"odd": {odd}'.encode())
     assert read(body)[0].title == "T"
     assert parse_request(f'{{"query": "x", "odd": {odd}}}'.encode(), JSON).query == "x"
 
