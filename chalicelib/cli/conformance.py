@@ -9,6 +9,13 @@ import click
 
 from chalicelib.cli.output import emit, json_option, table
 
+_EXITS = {"passed": 0, "failed": 1, "incomplete": 3}
+_VERDICTS = {
+    "passed": "The contract is kept.",
+    "failed": "The contract is broken.",
+    "incomplete": "Incomplete, so nothing is said of the contract. Not judged: {}.",
+}
+
 
 @click.command()
 @click.argument("base_url")
@@ -52,7 +59,8 @@ def conformance(
 ) -> None:
     """Ask a provider what the contract allows and forbids. Exit status 0: it keeps the contract; 1: it does not.
 
-    A check that can't be judged is skipped, with the reason. Exit status 2: the call itself is wrong.
+    A check that can't be judged is skipped, with the reason. Exit status 3: what every provider must show, such as
+    what it does with a wrong signature, was among those, so nothing can be said. 2: the call itself is wrong.
     """
     from chalicelib.knowledge import contract
     from chalicelib.knowledge.conformance import suite
@@ -74,5 +82,7 @@ def conformance(
     if junit is not None:
         junit.write_text(suite.as_junit(findings), encoding="utf-8")
     rows = [(one.status, one.check, one.why or one.rule) for one in findings]
-    emit(suite.as_json(subject, findings), table(("", "CHECK", ""), rows, empty="no checks"))
-    ctx.exit(0 if suite.passed(findings) else 1)
+    verdict = suite.verdict(findings)
+    told = _VERDICTS[verdict].format(", ".join(suite.unjudged(findings)))
+    emit(suite.as_json(subject, findings), f"{table(('', 'CHECK', ''), rows, empty='no checks')}\n\n{told}")
+    ctx.exit(_EXITS[verdict])

@@ -74,3 +74,17 @@ def test_nothing_is_called_passed_where_nobody_answers() -> None:
     result = CliRunner().invoke(larder, ["conformance", "http://127.0.0.1:9", "--secret", SECRET])
     assert result.exit_code == 1
     assert "passed" not in result.output
+
+
+def test_it_exits_with_three_where_what_every_provider_owes_was_not_judged() -> None:
+    provider = Reference("limits_the_rate")
+    provider.longest_wait = "3600"
+    called = ["conformance", provider.url, "--secret", SECRET]
+    told = CliRunner().invoke(larder, called)
+    assert told.exit_code == 3
+    assert told.stdout.splitlines()[-1].startswith("Incomplete")
+    assert "repeated_nonce" in told.stdout.splitlines()[-1]
+    told = CliRunner().invoke(larder, [*called, "--json"])
+    assert told.exit_code == 3
+    assert (json.loads(told.stdout)["passed"], json.loads(told.stdout)["verdict"]) == (False, "incomplete")
+    provider.close()

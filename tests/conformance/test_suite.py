@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from chalicelib.knowledge.conformance import suite
+from chalicelib.knowledge.conformance import answering, declaring, suite
 from chalicelib.knowledge.conformance.checks import CHECKS
 from chalicelib.knowledge.conformance.subject import Subject
 from tests.conformance.reference import FLAWS, PREVIOUS, SECRET, WAYS, Reference
@@ -70,6 +70,7 @@ def test_a_provider_that_has_no_requests_to_spare_is_neither_failed_nor_waited_f
     assert {"minimum", "latency"} <= of_status(found, "passed")
     assert "errors" in skipped
     assert of_status(found, "failed") == set()
+    assert suite.verdict(list(found.values())) == "incomplete"
     assert all("limits the rate" in found[name].why for name in skipped)
     assert waited == ([] if retry_after == "3600" else [0.0] * 3)
 
@@ -80,7 +81,17 @@ def test_a_provider_that_is_always_busy_has_shown_nothing() -> None:
     found = examine(provider.url, sleep=lambda _: None)
     provider.close()
     assert of_status(found, "skipped") == set(CHECKS)
-    assert not suite.passed(list(found.values()))
+    assert suite.verdict(list(found.values())) == "incomplete"
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_what_every_provider_owes_must_be_judged(name: str) -> None:
+    findings = [suite.Finding(one, "", "skipped" if one == name else "passed", "", 0.1) for one in CHECKS]
+    optional = {"latency", *(one for group in (answering, declaring) for one in vars(group))} - {"minimum"}
+    assert suite.verdict(findings) == ("passed" if name in optional else "incomplete")
+    root = ElementTree.fromstring(suite.as_junit(findings))
+    assert (root.get("errors"), root.get("skipped")) == (("0", "1") if name in optional else ("1", "0"))
+    assert suite.as_json(Subject("https://kb.example.com", SECRET), findings)["passed"] == (name in optional)
 
 
 def test_every_check_has_a_flaw_that_it_alone_or_with_few_others_tells() -> None:
@@ -92,7 +103,7 @@ def test_nothing_passes_where_nobody_answers() -> None:
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
     found = examine(url)
     assert of_status(found, "failed") == set(CHECKS)
-    assert not suite.passed(list(found.values()))
+    assert suite.verdict(list(found.values())) == "failed"
 
 
 def test_labels_are_not_judged_where_nothing_was_found() -> None:
@@ -100,7 +111,7 @@ def test_labels_are_not_judged_where_nothing_was_found() -> None:
     found = examine(provider.url, query="unheard-of")
     provider.close()
     assert of_status(found, "skipped") == {"text_only", "labels", "scoring"}
-    assert suite.passed(list(found.values()))
+    assert suite.verdict(list(found.values())) == "passed"
 
 
 @pytest.fixture

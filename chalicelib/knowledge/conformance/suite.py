@@ -9,11 +9,12 @@ from typing import Any, Literal
 from xml.etree import ElementTree
 
 from chalicelib.knowledge import contract
-from chalicelib.knowledge.conformance.checks import CHECKS
+from chalicelib.knowledge.conformance.checks import CHECKS, ESSENTIAL
 from chalicelib.knowledge.conformance.rules import Broken, Check, Unjudged
 from chalicelib.knowledge.conformance.subject import Limited, Subject
 
 Status = Literal["passed", "failed", "skipped"]
+Verdict = Literal["passed", "failed", "incomplete"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +44,16 @@ def run(subject: Subject, names: Sequence[str] | None = None) -> Iterator[Findin
         yield Finding(name, rule, status, why, time.monotonic() - start)
 
 
-def passed(findings: Sequence[Finding]) -> bool:
-    """Whether no check failed. Where none could be judged, nothing was shown."""
-    statuses = {one.status for one in findings}
-    return "failed" not in statuses and "passed" in statuses
+def verdict(findings: Sequence[Finding]) -> Verdict:
+    """What the findings come to. No check failed and an essential one was not judged: ``incomplete``."""
+    if any(one.status == "failed" for one in findings):
+        return "failed"
+    return "incomplete" if unjudged(findings) else "passed"
+
+
+def unjudged(findings: Sequence[Finding]) -> list[str]:
+    """The essential checks that could not be judged."""
+    return [one.check for one in findings if _is_owed(one)]
 
 
 def as_json(subject: Subject, findings: Sequence[Finding]) -> dict[str, Any]:
@@ -55,32 +62,38 @@ def as_json(subject: Subject, findings: Sequence[Finding]) -> dict[str, Any]:
         "base_url": subject.base_url,
         "profile": subject.profile,
         "contract_version": contract.VERSION,
-        "passed": passed(findings),
+        "passed": verdict(findings) == "passed",
+        "verdict": verdict(findings),
         "checks": [asdict(one) for one in findings],
     }
 
 
 def as_junit(findings: Sequence[Finding]) -> str:
-    """The report as JUnit XML, one test case a check."""
-    counts = {status: str(sum(one.status == status for one in findings)) for status in ("failed", "skipped")}
+    """The report as JUnit XML, one test case a check; an essential check that was not judged is an error."""
+    kinds = [_JUNIT["owed" if _is_owed(one) else one.status] for one in findings]
     suite = ElementTree.Element(
         "testsuite",
         name="larder conformance",
         tests=str(len(findings)),
-        failures=counts["failed"],
-        skipped=counts["skipped"],
-        errors="0",
+        failures=str(kinds.count("failure")),
+        skipped=str(kinds.count("skipped")),
+        errors=str(kinds.count("error")),
         time=f"{sum(one.seconds for one in findings):.3f}",
     )
-    for one in findings:
+    for one, kind in zip(findings, kinds, strict=True):
         case = ElementTree.SubElement(
             suite, "testcase", classname="knowledge.v1", name=one.check, time=f"{one.seconds:.3f}"
         )
-        if one.status != "passed":
-            ElementTree.SubElement(
-                case, "failure" if one.status == "failed" else "skipped", message=_printable(one.why)
-            )
+        if kind:
+            ElementTree.SubElement(case, kind, message=_printable(one.why))
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
+
+
+_JUNIT = {"passed": "", "failed": "failure", "skipped": "skipped", "owed": "error"}
+
+
+def _is_owed(finding: Finding) -> bool:
+    return finding.status == "skipped" and finding.check in ESSENTIAL
 
 
 def _judged(subject: Subject, check: Check) -> tuple[Status, str]:
