@@ -35,6 +35,7 @@ MAX_RESPONSE_BYTES = 1_048_576  # decoded
 MAX_REQUEST_BYTES = 65_536  # 1 024 characters of the widest kind fit in it several times
 DEFAULT_LIMIT, MAX_LIMIT, MAX_QUERY = 10, 50, 1_024
 DAY_MINUTES = 1_440
+MAX_INSTANT = 64  # characters: RFC 3339 allows any number of digits behind the second
 CONTENT_TYPE = "application/json; charset=utf-8"
 CAPABILITIES = ("locale", "localeFallback", "scoring")
 ERROR_CODES = (
@@ -145,7 +146,13 @@ class WireResult(Wire):
     score: Annotated[Annotated[float, Field(allow_inf_nan=False)] | None, Lenient] = None
     freshness: Annotated[Literal["current", "stale", "unknown"] | None, Lenient] = None
     review_due_at: Annotated[
-        Annotated[str, AfterValidator(_instant), WithJsonSchema({"type": "string", "format": "date-time"})] | None,
+        Annotated[
+            str,
+            Field(max_length=MAX_INSTANT),
+            AfterValidator(_instant),
+            WithJsonSchema({"type": "string", "format": "date-time", "maxLength": MAX_INSTANT}),
+        ]
+        | None,
         Lenient,
     ] = None
     translation_group_id: Annotated[Told | None, Lenient] = None

@@ -116,6 +116,7 @@ def test_a_label_given_twice_is_no_label() -> None:
         ("reviewDueAt", "2016-12-31T23:59:60Z"),
         ("reviewDueAt", "2016-12-31T15:59:60.25-08:00"),
         ("reviewDueAt", "9999-12-31T23:59:60Z"),
+        ("reviewDueAt", f"2026-11-30T02:00:00.{'1' * 38}+01:00"),
         ("translationGroupId", "g"),
     ],
 )
@@ -126,6 +127,7 @@ def test_a_right_optional_field_is_kept(name: str, good: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "bad"),
     [
+        ("reviewDueAt", f"2026-11-30T02:00:00.{'1' * 39}+01:00"),
         ("revision", 7),
         ("revision", "r" * 257),
         ("chunkId", ["c"]),
@@ -281,3 +283,10 @@ def test_a_wrong_question_is_not(question: dict[str, Any]) -> None:
 def test_capabilities_of_another_time_are_passed_over() -> None:
     body = b'{"contractVersion": 1, "capabilities": ["teleport", "scoring", "locale", "scoring"]}'
     assert parse_capabilities(body, JSON).known == ["locale", "scoring"]
+
+
+def test_every_text_of_a_result_has_an_end() -> None:
+    """What a provider says is passed on, so an answer could otherwise be as long as a provider likes."""
+    for name, field in contract.WireResult.model_json_schema(by_alias=True)["properties"].items():
+        for rule in field.get("anyOf", [field]):
+            assert rule["type"] != "string" or "maxLength" in rule or "enum" in rule, name
