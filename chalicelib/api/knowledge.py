@@ -66,11 +66,35 @@ class ProviderStatus(Output):
 
 
 class KnowledgeOut(Output):
-    """What was found. An assistant gets ``results`` alone, each with the five keys that customers may see."""
+    """What was found. An assistant gets ``results`` alone, each with the five keys that customers may see.
+
+    ``leftOut`` is there where an answer had no room for so many results more.
+    """
 
     results: list[AgentResult] | list[CustomerResult]
     returnedLocale: str | None = None
     providers: list[ProviderStatus] | None = None
+    leftOut: int | None = None
+
+
+class ForCustomers(Output):
+    """What an assistant gets."""
+
+    results: list[CustomerResult]
+
+
+class ForAgents(Output):
+    """What an agent gets."""
+
+    results: list[AgentResult]
+    returnedLocale: str | None
+    providers: list[ProviderStatus]
+
+
+class CutForAgents(ForAgents):
+    """What an agent gets of more than one answer can carry."""
+
+    leftOut: int
 
 
 def _as_consumer(route: Route, request: Any, path: Mapping[str, str], correlation_id: str) -> Response:
@@ -103,23 +127,19 @@ def search_knowledge(call: Call[KnowledgeIn, NoQuery]) -> Answer:
         return Answer(_for_agent(found))
     if READ_PUBLIC not in consumer.capabilities:
         raise Forbidden(f"this assistant was not granted {READ_PUBLIC}", code="capability_missing")
-    return Answer({"results": public_search.search(call.outside, consumer.tenant_id, "main", question, _clock)})
+    results = public_search.search(call.outside, consumer.tenant_id, "main", question, _clock)
+    return Answer(ForCustomers.model_validate({"results": results}))
 
 
-def _for_agent(answer: knowledge_search.Answer) -> dict[str, Any]:
-    return {
-        "results": answer.results,
-        "returnedLocale": answer.returned_locale,
-        "providers": [
-            {
-                "id": str(one.registration.id),
-                "name": one.registration.name,
-                "status": one.status,
-                "ms": one.milliseconds,
-            }
-            for one in answer.consulted
-        ],
-    }
+def _for_agent(answer: knowledge_search.Answer) -> ForAgents:
+    providers = [
+        ProviderStatus(id=one.registration.id, name=one.registration.name, status=one.status, ms=one.milliseconds)
+        for one in answer.consulted
+    ]
+    told = {"results": answer.results, "returnedLocale": answer.returned_locale, "providers": providers}
+    if answer.left_out:
+        return CutForAgents.model_validate({**told, "leftOut": answer.left_out})
+    return ForAgents.model_validate(told)
 
 
 def _clock() -> datetime:

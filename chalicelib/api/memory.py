@@ -13,7 +13,8 @@ from uuid import UUID
 from pydantic import Field, model_validator
 
 from chalicelib.api import events, fields
-from chalicelib.api.resource import Answer, Call, Input, NoQuery, Nothing, Output, Query, Resource, fits
+from chalicelib.api.resource import Answer, Call, Input, NoQuery, Nothing, Output, Query, Resource
+from chalicelib.domain.answer_room import fits
 from chalicelib.domain.ingest_gates import Deposit
 from chalicelib.errors import Invalid, PayloadTooLarge
 from chalicelib.services import deposits, policies, quarantine

@@ -48,7 +48,7 @@ def _signed(route: Route, request: Any, path: Mapping[str, str], correlation_id:
     except psycopg.Error as error:
         log_unexpected("the database did not serve", error)
         return _problem(Refusal(503, "unavailable", "the database did not answer in time"))
-    return Response(body=json.dumps(answer.body), headers={"Content-Type": contract.CONTENT_TYPE})
+    return Response(body=json.dumps(answer.body, ensure_ascii=False), headers={"Content-Type": contract.CONTENT_TYPE})
 
 
 def _registration(text: str) -> UUID:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,15 +14,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from chalicelib import bootstrap
 from chalicelib.api import problem, request_body
+from chalicelib.domain.answer_room import MAX_ANSWER, carries
 from chalicelib.errors import AnswerTooLarge, Conflict, Invalid, RateLimited
 from chalicelib.metrics import RATE_LIMITED
 from chalicelib.services import tokens
 from chalicelib.services.outside import Outside
 from chalicelib.services.tokens import Principal
 from chalicelib.telemetry import logger
-
-MAX_ANSWER = 6_200_000  # bytes; Lambda takes 6 MiB, headers and all
-BESIDE = 10_000  # bytes of an answer with one long text in it that are not that text
 
 Access = Literal["open", "read", "write", "consumer", "widget", "signed", "unsigned"]
 """Who may call: anybody, an API token, an API token with an admin token of the same tenant; an agent or assistant, a
@@ -206,21 +203,12 @@ def respond(
 def encoded(body: BaseModel) -> str:
     """The JSON text, in UTF-8 as it is: escapes would make Cyrillic three times as long.
 
-    Raises AnswerTooLarge where Lambda would not carry it: it takes 6 MiB, in which this text is a string of JSON again.
+    Raises AnswerTooLarge where Lambda would not carry it.
     """
     text = body.model_dump_json()
-    if not _carried(text, MAX_ANSWER):
+    if not carries(text):
         raise AnswerTooLarge(f"the answer has more than {MAX_ANSWER} bytes", limit=MAX_ANSWER)
     return text
-
-
-def fits(text: str) -> bool:
-    """Whether an answer takes this text beside little else."""
-    return _carried(json.dumps(text, ensure_ascii=False), MAX_ANSWER - BESIDE)
-
-
-def _carried(body: str, most: int) -> bool:
-    return len(body) * 6 <= most or len(json.dumps(body, ensure_ascii=False).encode()) <= most
 
 
 def check(

@@ -117,7 +117,8 @@ def search_widget(call: Call[WidgetSearchIn, NoQuery]) -> Answer:
     """Ask the providers that were registered for customers, on behalf of a visitor of a page."""
     body = call.body
     question = Question(body.query, body.limit, body.locale, body.localeFallback)
-    return Answer({"results": service.search(call.outside, cast(Consumer, call.who), question, _clock)})
+    results = service.search(call.outside, cast(Consumer, call.who), question, _clock)
+    return Answer(WidgetOut.model_validate({"results": results}))
 
 
 def _clock() -> datetime:

@@ -8,7 +8,7 @@ import click
 
 from chalicelib.cli import consumers
 from chalicelib.cli.connection import Connection
-from chalicelib.cli.output import emit, json_option, pairs, table
+from chalicelib.cli.output import counted, emit, json_option, pairs, table
 from chalicelib.client.api import Client
 
 
@@ -38,7 +38,9 @@ def search(connection: Connection, /, query: str, token: str, **question: Any) -
     lines = [_result(number, one) for number, one in enumerate(found["results"], 1)]
     rows = [(one["name"], one["status"], f"{one['ms']} ms") for one in found.get("providers") or []]
     how = table(("PROVIDER", "STATUS", "TIME"), rows, empty="")
-    emit(found, "\n\n".join([*(lines or ["nothing found"]), *([how] if how else [])]))
+    left_out = found.get("leftOut")
+    more = f"{counted(left_out, 'more result')} did not fit into one answer: ask for fewer." if left_out else ""
+    emit(found, "\n\n".join(part for part in (*(lines or ["nothing found"]), more, how) if part))
 
 
 @knowledge.command("add-agent")

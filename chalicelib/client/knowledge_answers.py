@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 
 class ProviderHealth(TypedDict):
@@ -152,11 +152,15 @@ class ProviderStatus(TypedDict):
 
 
 class Knowledge(TypedDict):
-    """What was found. For an assistant's token there are ``results`` alone, of the keys that customers may see."""
+    """What was found. For an assistant's token there are ``results`` alone, of the keys that customers may see.
+
+    ``leftOut``: how many more an answer had no room for, where that happened.
+    """
 
     results: list[AgentResult]
     returnedLocale: str | None
     providers: list[ProviderStatus]
+    leftOut: NotRequired[int]
 
 
 class Widget(TypedDict):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from chalicelib.domain.answer_room import fitting
 from chalicelib.domain.locale_match import shared_locale
 from chalicelib.domain.projection import for_agent
 from chalicelib.fetching import ssrf
@@ -20,11 +21,15 @@ from chalicelib.storage import providers
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Results as agents see them, the one locale that they share, and how each provider did."""
+    """Results as agents see them, the one locale that they share, and how each provider did.
+
+    ``left_out``: how many results more there were, for which one answer has no room.
+    """
 
     results: list[dict[str, Any]]
     returned_locale: str | None
     consulted: list[Consulted]
+    left_out: int = 0
 
 
 def search(
@@ -54,7 +59,8 @@ def search(
         cache=cache,
         post=post,
     )
-    results = merged([one.found for one in consulted], question)
+    found = [for_agent(result) for result in merged([one.found for one in consulted], question)]
+    results = fitting(found)
     return Answer(
-        [for_agent(result) for result in results], shared_locale(result["locale"] for result in results), consulted
+        results, shared_locale(result["locale"] for result in results), consulted, left_out=len(found) - len(results)
     )

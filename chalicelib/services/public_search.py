@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+from chalicelib.domain.answer_room import fitting
 from chalicelib.domain.projection import for_customer
 from chalicelib.fetching import ssrf
 from chalicelib.knowledge.answer import merged
@@ -23,6 +24,8 @@ def search(
 ) -> list[dict[str, Any]]:
     """What customers may see of what was found: five keys a result. Without a provider for them, nothing.
 
+    What one answer has no room for is left out, unsaid: customers are told no counts.
+
     No conversation goes out on this way, and nothing is cached: an entry could be older than an unpublishing.
     """
     consulted = consult(
@@ -36,4 +39,4 @@ def search(
         post=post,
     )
     results = merged([one.found for one in consulted], question)
-    return [for_customer(result) for result in results if result["audience"] == "public"]
+    return fitting([for_customer(result) for result in results if result["audience"] == "public"])

@@ -6,21 +6,24 @@ import json
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from chalice.test import Client
 from psycopg.types.json import Jsonb
 
+from app import app
+from chalicelib.domain.answer_room import MAX_ANSWER, carried, fitting
 from chalicelib.knowledge.broker import Question
-from chalicelib.services import consumers, knowledge_cache, knowledge_search, provider_secrets
+from chalicelib.services import consumers, knowledge_cache, knowledge_search, provider_secrets, public_search
 from chalicelib.services.outside import Outside
 from tests.api import tables
 from tests.cases.provider_stage import log
-from tests.knowledge import READ_PUBLIC, Household, deployment, household
+from tests.knowledge import ORIGIN, READ_PUBLIC, Household, deployment, household
 from tests.postgres import TestServer
 from tests.scripted_provider import Says, answer, result, serving, status
 from tests.tenants import Deployment
@@ -275,6 +278,47 @@ def test_languages_are_judged_by_us_and_after_the_labels(house: Household) -> No
     assert [one["localeFallback"] for one in seen["results"]] == [True, True]
 
 
+@pytest.mark.parametrize("who", ["agent", "assistant", "widget"])
+def test_the_largest_answer_is_carried(house: Household, who: str) -> None:
+    """In UTF-8: escapes would make it three times as long, and Lambda would not take it."""
+    widest = "\U0001f36f"
+    texts = {"title": widest * 512, "snippet": widest * 8192, "url": f"https://a.example.com/{widest * 2_000}"}
+    each, limit = (10, 10) if who == "widget" else (20, 50)
+    with serving(answer_in_utf8(*[result(f"{n}", **texts) for n in range(each)])) as (a,):
+        for number in range(3):
+            house.register(a, name=f"{number}")
+        path = "/v1/widget/search" if who == "widget" else PATH
+        headers = {"Authorization": f"Bearer {getattr(house, who)}", "Origin": ORIGIN}
+        asked = json.dumps({"query": "x", "limit": limit}).encode()
+        with Client(app) as client:
+            sent = client.http.request("POST", path, headers=headers, body=asked)
+    assert (sent.status_code, sent.headers["Content-Type"]) == (200, "application/json")
+    assert len(json.loads(sent.body)["results"]) == limit
+    assert widest.encode() in sent.body
+    assert carried(sent.body.decode()) < MAX_ANSWER
+
+
+def test_what_an_answer_has_no_room_for_is_left_out_and_agents_are_told(
+    house: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def narrow(results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        return fitting(results, 1_000)
+
+    monkeypatch.setattr(knowledge_search, "fitting", narrow)
+    monkeypatch.setattr(public_search, "fitting", narrow)
+    items = [result("a", snippet="s" * 400, locale="de"), result("b", snippet="t" * 400, locale="en")]
+    with serving(answer(*items), status(500)) as (a, b):
+        house.register(a)
+        house.register(b)
+        seen = house.ask().json
+        assert [one["documentId"] for one in seen["results"]] == ["a"]
+        assert (seen["leftOut"], seen["returnedLocale"]) == (1, "de")
+        assert [one["status"] for one in seen["providers"]] == ["ok", "timeout"]
+        for customer in (house.ask(token=house.assistant).json, house.visit().json):
+            assert set(customer) == {"results"}
+            assert len(customer["results"]) == 1
+
+
 def test_nothing_secret_is_logged(house: Household) -> None:
     query = "a question that nobody else may read"
     with serving(None, status(401), Says(body=b"{"), Says(reset=True)) as providers, log() as lines:
@@ -309,6 +353,10 @@ def meanwhile(house: Household, change: Callable[[], Any], after: float = 0.3) -
         found = asked.result()
     outside.database.close()
     return found
+
+
+def answer_in_utf8(*results: Any) -> Says:
+    return Says(body=json.dumps({"contractVersion": 1, "results": results}, ensure_ascii=False).encode())
 
 
 def now() -> datetime:

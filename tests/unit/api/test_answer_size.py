@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from chalicelib.api.resource import MAX_ANSWER, Output, encoded
+from chalicelib.api.resource import Output, encoded
+from chalicelib.domain.answer_room import MAX_ANSWER
 from chalicelib.errors import AnswerTooLarge
 
 
