@@ -9,7 +9,7 @@ import time
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
-PAGES = {"Opening hours": "We are open from nine to five.", "Your password": "Reset it in the settings."}
+PAGES = {"Hours": "Nine to five.", "Your password": "Reset it in the settings.", "A good password": "Make it long."}
 SECRETS = os.environ.get("PROVIDER_SECRET", "").split()  # two of them while one is being rotated
 SIGNATURE = re.compile(r"n=([\w-]{8,64}),t=(\d{1,10})((?:,v1=[^,]*){0,4})", re.ASCII)  # its parts sorted
 SEEN: dict[str, int] = {}  # nonces, each with the time until which it is kept

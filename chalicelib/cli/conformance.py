@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import click
 
-from chalicelib.cli.output import emit, json_option, table
+from chalicelib.cli.output import emit, json_option, table, wants_json
 
 _EXITS = {"passed": 0, "failed": 1, "incomplete": 3}
 _VERDICTS = {
@@ -43,6 +44,13 @@ _VERDICTS = {
     help="Seconds that an answer may take.",
 )
 @click.option(
+    "--deadline",
+    type=click.FloatRange(0, min_open=True),
+    default=900.0,
+    show_default=True,
+    help="Seconds after which nothing more is asked, however far the run is.",
+)
+@click.option(
     "--junit", type=click.Path(dir_okay=False, writable=True, path_type=Path), help="Also write a JUnit report there."
 )
 @json_option
@@ -55,6 +63,7 @@ def conformance(
     profile: str,
     query: str,
     budget: float,
+    deadline: float,
     junit: Path | None,
 ) -> None:
     """Ask a provider what the contract allows and forbids. Exit status 0: it keeps the contract; 1: it does not.
@@ -65,6 +74,7 @@ def conformance(
     from chalicelib.knowledge import contract
     from chalicelib.knowledge.conformance import suite
     from chalicelib.knowledge.conformance.address import base_url as checked
+    from chalicelib.knowledge.conformance.checks import CHECKS
     from chalicelib.knowledge.conformance.subject import Subject
 
     try:
@@ -77,8 +87,12 @@ def conformance(
         raise click.UsageError(f"--query must have 1 to {contract.MAX_QUERY} characters")
     if junit is not None and not (junit.parent.is_dir() and os.access(junit.parent, os.W_OK)):
         raise click.UsageError(f"--junit: {junit.parent} is no folder that can be written to")
-    subject = Subject(base_url, secret, previous_secret, profile, query, budget)
-    findings = list(suite.run(subject))
+    subject = Subject(base_url, secret, previous_secret, profile, query, budget, ends=time.monotonic() + deadline)
+    findings = []
+    for finding in suite.run(subject):
+        findings.append(finding)
+        if not wants_json():
+            click.echo(f"{len(findings)}/{len(CHECKS)} {finding.check}: {finding.status}", err=True)
     if junit is not None:
         junit.write_text(suite.as_junit(findings), encoding="utf-8")
     rows = [(one.status, one.check, one.why or one.rule) for one in findings]

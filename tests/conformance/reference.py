@@ -53,6 +53,7 @@ FLAWS: dict[str, set[str]] = {
     "narrow_window": {"skewed_timestamp"},
     "window_of_309_seconds": {"skewed_timestamp"},
     "no_nonces": {"repeated_nonce", "nonce_at_once", "nonce_among_many"},
+    "nonces_with_their_questions": {"repeated_nonce"},
     "nonce_before_signature": {"nonce_after_wrong_signature"},
     "check_then_store": {"nonce_at_once"},
     "few_nonces": {"nonce_among_many"},
@@ -177,6 +178,8 @@ class Reference(ScriptedProvider):
         age = time.time() - int(t)
         if age > window or (age < -window and self.flaw != "only_too_old"):
             raise Refused(401, "stale_timestamp")
+        if self.flaw == "nonces_with_their_questions":
+            n += asked.body.decode("utf-8", "replace")
         if self.flaw not in ("no_nonces", "nonce_before_signature"):
             self._take(n)
 

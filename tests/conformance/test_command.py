@@ -24,12 +24,15 @@ def run(flaw: str, *arguments: str) -> Result:
 def test_it_exits_with_zero_where_the_contract_is_kept() -> None:
     result = run("", "--profile", "customer_safe")
     assert result.exit_code == 0, result.output
-    assert result.output.count("passed") == len(CHECKS)
+    assert result.stdout.count("passed") == len(CHECKS)
+    told = [line.partition(" ")[0] for line in result.stderr.splitlines()]
+    assert told == [f"{number}/{len(CHECKS)}" for number in range(1, len(CHECKS) + 1)], "how far it is, as it goes"
 
 
 def test_it_exits_with_one_and_says_what_is_broken(tmp_path: Path) -> None:
     result = run("no_labels", "--json", "--junit", str(tmp_path / "report.xml"))
     assert result.exit_code == 1
+    assert result.stderr == ""
     told = json.loads(result.stdout)
     assert [one["check"] for one in told["checks"] if one["status"] == "failed"] == ["labels"]
     root = ElementTree.parse(tmp_path / "report.xml").getroot()
@@ -53,7 +56,8 @@ def test_an_address_that_nobody_can_be_asked_at_is_a_wrong_call(url: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--secret", ""], [], ["--query", ""], ["--query", "x" * 1_025], ["--budget", "0"]]
+    "arguments",
+    [["--secret", ""], [], ["--query", ""], ["--query", "x" * 1_025], ["--budget", "0"], ["--deadline", "0"]],
 )
 def test_a_wrong_call_is_told_from_a_broken_contract(arguments: list[str]) -> None:
     call = ["conformance", "http://127.0.0.1:9", *(["--secret", "s"] if len(arguments) == 2 else []), *arguments]
@@ -88,3 +92,8 @@ def test_it_exits_with_three_where_what_every_provider_owes_was_not_judged() -> 
     assert told.exit_code == 3
     assert (json.loads(told.stdout)["passed"], json.loads(told.stdout)["verdict"]) == (False, "incomplete")
     provider.close()
+
+
+def test_it_ends_at_its_deadline() -> None:
+    result = run("slow", "--deadline", "0.001")
+    assert (result.exit_code, result.stdout.count("the time of the run was up")) == (3, len(CHECKS))

@@ -76,7 +76,8 @@ def source(house: Household, text: str) -> UUID:
 @pytest.mark.parametrize("profile", ["customer_safe", "agent_only"])
 def test_it_keeps_the_contract(own: Own, profile: str) -> None:
     found = {one.check: one for one in suite.run(own.subject(profile))}
-    assert {name for name, one in found.items() if one.status == "passed"} == set(CHECKS) - {"locale"}, [
+    unjudged = {"locale", *(["limit"] if profile == "customer_safe" else [])}  # one text is published: nothing to cut
+    assert {name for name, one in found.items() if one.status == "passed"} == set(CHECKS) - unjudged, [
         (name, one.why) for name, one in found.items() if one.why
     ]
 

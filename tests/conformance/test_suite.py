@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -110,8 +112,77 @@ def test_labels_are_not_judged_where_nothing_was_found() -> None:
     provider = Reference()
     found = examine(provider.url, query="unheard-of")
     provider.close()
-    assert of_status(found, "skipped") == {"text_only", "labels", "scoring"}
+    assert of_status(found, "skipped") == {"limit", "text_only", "labels", "scoring"}
     assert suite.verdict(list(found.values())) == "passed"
+
+
+def test_limits_are_not_judged_where_no_limit_had_anything_to_cut() -> None:
+    provider = Reference("more_than_asked_for")
+    found = examine(provider.url, query="Reset")
+    provider.close()
+    assert of_status(found, "skipped") == {"limit"}
+
+
+class Trickle:
+    """A provider whose answers never end; ``head``: not even their headers do."""
+
+    def __init__(self, head: bytes, drop: bytes) -> None:
+        self.head, self.drop = head, drop
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listening.getsockname()[1]}"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=self._answer, args=(self.listening.accept()[0],), daemon=True).start()
+
+    def _answer(self, asked: socket.socket) -> None:
+        with asked, contextlib.suppress(OSError):
+            asked.recv(65_536)
+            asked.sendall(self.head)
+            while True:
+                asked.sendall(self.drop)
+                time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("head", "drop"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", b" "),
+        (b"HTTP/1.1 200 OK\r\n\r\n", b" "),
+        (b"HTTP/1.1 200 OK\r\n", b"A: b\r\n"),
+        (b"", b"H"),
+    ],
+)
+def test_an_answer_that_trickles_is_cut_off_and_the_run_ends_in_its_time(
+    monkeypatch: pytest.MonkeyPatch, head: bytes, drop: bytes
+) -> None:
+    monkeypatch.setattr("chalicelib.knowledge.conformance.subject.PATIENCE", 1.0)
+    provider = Trickle(head, drop)
+    start = time.monotonic()
+    found = examine(provider.url, ends=start + 2.5)
+    assert time.monotonic() - start < 4
+    provider.listening.close()
+    assert of_status(found, "failed") >= {"minimum", "latency"}
+    assert "the time of the run was up" in found["repeated_nonce"].why
+    assert of_status(found, "passed") == set()
+
+
+def test_nobody_is_asked_after_the_time_is_up() -> None:
+    provider = Reference()
+    found = examine(provider.url, ends=time.monotonic())
+    provider.close()
+    assert provider.asked == []
+    assert suite.verdict(list(found.values())) == "incomplete"
+
+
+def test_no_wait_outlasts_the_run() -> None:
+    provider = Reference("limits_the_rate")
+    provider.spare, provider.longest_wait = 0, "30"
+    found = examine(provider.url, ends=time.monotonic() + 20, sleep=pytest.fail)
+    provider.close()
+    assert suite.verdict(list(found.values())) == "incomplete"
 
 
 @pytest.fixture

@@ -73,7 +73,7 @@ def errors(subject: Subject) -> None:
             continue  # another check says so
         kind = answer.headers.get("content-type", "").partition(";")[0].strip()
         if kind.lower() != "application/problem+json":
-            raise Broken(f"{code}: the content type is {kind!r}")
+            raise Broken(f"{code}: the content type is {kind[:60]!r}")
         said = answer.json.get("code") if isinstance(answer.json, dict) else None
         if said != code:
-            raise Broken(f"{code}: the code is {said!r}")
+            raise Broken(f"{code}: the code is {str(said)[:60]!r}")

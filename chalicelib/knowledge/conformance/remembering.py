@@ -13,11 +13,12 @@ AT_ONCE, ROUNDS = 6, 4  # a small server's queue of connections holds as many
 
 @check
 def repeated_nonce(subject: Subject) -> None:
-    """A nonce is good once, also under another time."""
+    """A nonce is good once, also under another time and for another question."""
     nonce = signing.new_nonce()
     expect(subject.ask(nonce=nonce), 200, "a new nonce")
     expect(subject.ask(nonce=nonce), 401, "the same nonce again")
     expect(subject.ask(nonce=nonce, skew=60), 401, "the same nonce under another time")
+    expect(subject.ask(subject.question(limit=2), nonce=nonce), 401, "the same nonce for another question")
 
 
 @check

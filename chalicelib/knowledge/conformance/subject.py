@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
+import math
+import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from threading import Timer
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,12 +19,12 @@ from chalicelib.domain.retry import parse_retry_after
 from chalicelib.errors import LarderError
 from chalicelib.knowledge import contract, signing
 
-PATIENCE = 30.0  # seconds until no answer is an answer, too
+PATIENCE = 30.0  # seconds until no answer is an answer, too; more where the budget is more
 WAIT = 5.0  # seconds to wait after a 429 that does not say how long
 
 
-class Limited(LarderError):
-    """The provider limits the rate of requests (429) for longer than the suite waits."""
+class Halted(LarderError):
+    """Nothing more is asked: the time is up, or the provider limits the rate (429) for longer than the suite waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ class Subject:
 
     ``nonces`` come between a nonce and its repetition. A provider may limit the rate: a request that it answers with
     429 is sent anew after the time that it asks for, at most ``longest_wait`` seconds, and ``waits`` times.
+    ``ends`` is the instant of ``time.monotonic`` at which the time is up.
     """
 
     base_url: str
@@ -58,6 +63,7 @@ class Subject:
     nonces: int = 200
     longest_wait: float = 60.0
     waits: int = 3
+    ends: float = math.inf
     clock: Callable[[], float] = time.time
     sleep: Callable[[float], None] = time.sleep
 
@@ -81,7 +87,7 @@ class Subject:
         """POST a question, right in every way but what is given.
 
         ``signature`` may write the signature header anew, ``headers`` replaces headers (None: left out).
-        Raises Limited.
+        Raises Halted.
         """
         content = self.question() if body is None else body
 
@@ -102,7 +108,7 @@ class Subject:
         return self._within_its_rate(once)
 
     def capabilities(self) -> Answer:
-        """GET what it declares. Not signed, as a broker's is not. Raises Limited."""
+        """GET what it declares. Not signed, as a broker's is not. Raises Halted."""
         return self._within_its_rate(lambda: self._send("GET", "/capabilities", b"", {}))
 
     def _within_its_rate(self, send: Callable[[], Answer]) -> Answer:
@@ -112,24 +118,52 @@ class Subject:
                 return answer
             asked = parse_retry_after(answer.headers.get("retry-after"), now=datetime.fromtimestamp(self.clock(), UTC))
             seconds = WAIT if asked is None else asked.total_seconds()
-            if seconds > self.longest_wait:
-                raise Limited(f"it limits the rate of requests, and asked to wait for {seconds:g} s")
+            if seconds > min(self.longest_wait, self.ends - time.monotonic()):
+                raise Halted(f"it limits the rate of requests, and asked to wait for {seconds:g} s")
             self.sleep(seconds)
-        raise Limited(f"it limits the rate of requests, still after {self.waits} waits")
+        raise Halted(f"it limits the rate of requests, still after {self.waits} waits")
 
     def _send(self, method: str, path: str, body: bytes, headers: Mapping[str, str | None]) -> Answer:
         target = urlsplit(self.base_url.rstrip("/") + path)
         kind = http.client.HTTPSConnection if target.scheme == "https" else http.client.HTTPConnection
-        connection = kind(target.hostname or "", target.port, timeout=PATIENCE)
         sent = {name: value for name, value in headers.items() if value is not None}
         start = time.monotonic()
+        patience = max(0.0, min(max(PATIENCE, self.budget), self.ends - start))
+        nobody = Answer(0, {}, b"", patience)
+        connection = kind(target.hostname or "", target.port, timeout=patience)
         try:
-            connection.request(method, target.path, body, {"Accept": "application/json", "Connection": "close", **sent})
-            response = connection.getresponse()
-            content = response.read(contract.MAX_RESPONSE_BYTES + 1)
+            if start >= self.ends:
+                raise TimeoutError
+            connection.connect()
+            with _cut_after(connection.sock, start + patience - time.monotonic()):
+                more = {"Accept": "application/json", "Connection": "close", **sent}
+                connection.request(method, target.path, body, more)
+                response = connection.getresponse()
+                content = response.read(contract.MAX_RESPONSE_BYTES + 1)
             named = {name.lower(): value for name, value in response.getheaders()}
-            return Answer(response.status, named, content, time.monotonic() - start)
+            seconds = time.monotonic() - start
+            answer = Answer(response.status, named, content, seconds) if seconds < patience else nobody
         except (OSError, http.client.HTTPException):
-            return Answer(0, {}, b"", time.monotonic() - start)
+            answer = nobody
         finally:
             connection.close()
+        if answer is nobody and time.monotonic() >= self.ends:
+            raise Halted("the time of the run was up")
+        return answer
+
+
+@contextlib.contextmanager
+def _cut_after(connected: socket.socket, seconds: float) -> Iterator[None]:
+    """Hang up when the time is up: of an answer that trickles, each byte comes in time."""
+
+    def hang_up() -> None:
+        with contextlib.suppress(OSError):
+            socket.socket.shutdown(connected, socket.SHUT_RDWR)  # below TLS, whose own farewell would be waited for
+
+    timer = Timer(seconds, hang_up)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from chalicelib.knowledge import contract
 from chalicelib.knowledge.conformance.checks import CHECKS, ESSENTIAL
 from chalicelib.knowledge.conformance.rules import Broken, Check, Unjudged
-from chalicelib.knowledge.conformance.subject import Limited, Subject
+from chalicelib.knowledge.conformance.subject import Halted, Subject
 
 Status = Literal["passed", "failed", "skipped"]
 Verdict = Literal["passed", "failed", "incomplete"]
@@ -31,15 +31,15 @@ class Finding:
 def run(subject: Subject, names: Sequence[str] | None = None) -> Iterator[Finding]:
     """Every check, or those named, one after the other. A check that meets what it did not expect has failed.
 
-    Once the provider has no more requests to spare, what is left is skipped.
+    Once nothing more is asked, what is left is skipped.
     """
-    limited: Limited | None = None
+    halted: Halted | None = None
     for name in CHECKS if names is None else names:
         start = time.monotonic()
         try:
-            status, why = _judged(subject, CHECKS[name]) if limited is None else ("skipped", str(limited))
-        except Limited as error:
-            limited, status, why = error, "skipped", str(error)
+            status, why = _judged(subject, CHECKS[name]) if halted is None else ("skipped", str(halted))
+        except Halted as error:
+            halted, status, why = error, "skipped", str(error)
         rule = (CHECKS[name].__doc__ or "").strip().split("\n")[0]
         yield Finding(name, rule, status, why, time.monotonic() - start)
 
@@ -97,10 +97,10 @@ def _is_owed(finding: Finding) -> bool:
 
 
 def _judged(subject: Subject, check: Check) -> tuple[Status, str]:
-    """What came of a check, and why. Raises Limited."""
+    """What came of a check, and why. Raises Halted."""
     try:
         check(subject)
-    except Limited:
+    except Halted:
         raise
     except Broken as broken:
         return "failed", str(broken)
