@@ -193,13 +193,18 @@ def _emit_secret(made: ProviderWithSecret) -> None:
 
 def _health(provider: Provider) -> str:
     """Both lanes: what pages cause is counted apart, and can stop the provider for pages alone."""
-    failing = [one for one in provider["health"] if one["transient_failures"] or one["hard_failures"] or one["stopped"]]
+    failing = [
+        one
+        for one in provider["health"]
+        if one["transient_failures"] or one["hard_failures"] or one["stopped"] or one["open_until"]
+    ]
     return "; ".join(_lane(one) for one in sorted(failing, key=lambda one: one["lane"])) or "fine"
 
 
 def _lane(one: ProviderHealth) -> str:
     whose = "for widgets: " if one["lane"] == "widget" else ""
-    told = f"{whose}{one['last_failure']}: {one['last_reason']}"
+    why = f"{one['last_failure']}: {one['last_reason']}" if one["last_failure"] else "it asked to be let alone"
+    told = f"{whose}{why}"
     if one["stopped"]:
         return f"{told}, stopped"
     return f"{told}, open until {to_the_second(one['open_until'])}" if one["open_until"] else told

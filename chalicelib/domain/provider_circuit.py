@@ -7,7 +7,7 @@ closed ──5 transient failures in a row──► open (30 s, doubling to 15 m
 3 configuration or contract failures in a row ──► stopped, until an admin acts.
 
 A 429 or 503 with Retry-After is one of the five, and pauses the circuit for as long as it says: one request then goes
-first, and only its success ends the row.
+first, and only its success ends the row. The circuit of the other kind of traffic is let alone meanwhile, uncounted.
 
 Only a success ends a row. A result counts against the state under which its request was admitted: one that was sent
 before the circuit opened says nothing about the provider afterwards, so a hundred requests in flight open it once.
@@ -98,6 +98,13 @@ def failed(
     pauses = counted.pauses + 1 if opens else counted.pauses
     wait = max(pause(pauses) if opens else timedelta(0), retry_after or timedelta(0))
     return replace(counted, epoch=circuit.epoch + 1, pauses=pauses, open_until=now + wait, probe_until=None)
+
+
+def let_alone(circuit: Circuit, until: datetime) -> Circuit:
+    """The circuit after the provider asked, on another lane, not to be asked ``until`` then: open, nothing counted."""
+    if circuit.stopped or (circuit.open_until is not None and circuit.open_until >= until):
+        return circuit
+    return replace(circuit, epoch=circuit.epoch + 1, open_until=until, probe_until=None)
 
 
 def pause(number: int) -> timedelta:

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
 import psycopg
 
 from chalicelib import metrics
-from chalicelib.domain.provider_circuit import Circuit, Permit, failed, succeeded
+from chalicelib.domain.provider_circuit import LONGEST_PAUSE, Circuit, Permit, failed, let_alone, succeeded
 from chalicelib.domain.provider_failure import STATUS_WORDS
 from chalicelib.domain.retry import parse_retry_after
 from chalicelib.fetching import ssrf
@@ -182,21 +182,35 @@ def _probed(permit: Permit) -> bool:
 
 def _stops(tx: Transaction, lane: Lane, permit: Permit, reply: Reply) -> bool:
     """Count a reply; whether the provider is not to be asked any more. What pages cause never comes to that."""
+    asked_for = parse_retry_after(reply.retry_after, now=reply.at)
 
     def transition(circuit: Circuit) -> Circuit:
         if reply.failure is None:
             return succeeded(circuit, permit)
-        return failed(circuit, permit, reply.failure, reply.at, parse_retry_after(reply.retry_after, now=reply.at))
+        return failed(circuit, permit, reply.failure, reply.at, asked_for)
 
     failure = None if reply.failure is None else reply.failure.value
     before, after = circuits.change(
         tx, reply.target, lane, transition, failure=failure, reason=reply.reason, now=reply.at
     )
+    if asked_for and after != before:
+        _let_alone(tx, reply, lane, asked_for)
     if failure:
         logger.warning(
             "a provider failed", provider_id=str(reply.target), lane=lane, failure=failure, reason=reply.reason
         )
     return after.stopped and not before.stopped and lane == "main"
+
+
+def _let_alone(tx: Transaction, reply: Reply, lane: Lane, asked_for: timedelta) -> None:
+    """The provider asked for peace, and gets it on the other lane too, where nothing is counted."""
+    other: Lane = "widget" if lane == "main" else "main"
+    wait = asked_for if other == "widget" else min(asked_for, LONGEST_PAUSE)  # pages keep agents away no longer
+
+    def transition(circuit: Circuit) -> Circuit:
+        return let_alone(circuit, reply.at + wait)
+
+    circuits.change(tx, reply.target, other, transition, failure=None, reason=None, now=reply.at)
 
 
 def _consulted(one: Registration, permit: Permit | None, reply: Reply | None) -> Consulted:

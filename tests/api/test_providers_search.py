@@ -225,6 +225,34 @@ def test_a_failing_provider_is_let_alone_for_agents_and_pages_apart(house: House
         assert lanes == {"main": 5, "widget": 1}
 
 
+@pytest.mark.parametrize("code", [429, 503])
+def test_a_provider_that_asks_for_peace_gets_it_from_agents_and_pages(house: Household, code: int) -> None:
+    with serving(status(code, Retry_After="7200")) as (a,):
+        house.register(a)
+        house.ask()
+        house.visit()
+        assert len(a.asked) == 1
+        lanes = {one["lane"]: one for one in house.providers()[0]["health"]}
+        assert lanes["main"]["open_until"] == lanes["widget"]["open_until"]
+        assert (lanes["main"]["transient_failures"], lanes["widget"]["transient_failures"]) == (1, 0)
+        assert lanes["widget"]["last_failure"] is None
+
+
+def test_what_pages_brought_about_keeps_agents_away_for_a_quarter_of_an_hour_at_most(house: Household) -> None:
+    with serving(status(429, Retry_After="7200")) as (a,):
+        one = house.register(a)
+        house.visit()
+        assert house.ask().json["providers"][0]["status"] == "circuit_open"
+        assert len(a.asked) == 1
+        later = "update knowledge_circuits set open_until = open_until - interval '15 minutes' where provider_id = %s"
+        super_run(house, later, one["id"])
+        a.behave = answer(result())
+        house.visit()
+        assert len(a.asked) == 1, "pages wait as long as it asked for"
+        assert house.ask().json["providers"][0]["status"] == "ok"
+        assert house.ask().json["providers"][0]["status"] == "ok"
+
+
 @pytest.mark.parametrize("says", [status(401), status(404), Says(body=b"[]")])
 def test_what_pages_cause_never_disables_a_provider_for_agents(house: Household, says: Says) -> None:
     with serving(says) as (a,):

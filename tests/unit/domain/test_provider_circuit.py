@@ -11,8 +11,10 @@ from chalicelib.domain.provider_circuit import (
     LONGEST_PAUSE,
     PROBE_LEASE,
     Circuit,
+    Permit,
     admit,
     failed,
+    let_alone,
     pause,
     succeeded,
 )
@@ -191,3 +193,21 @@ def test_what_fails_behind_such_a_wait_is_one_failure_more_in_the_row() -> None:
     assert (circuit.transient_failures, circuit.pauses, circuit.open_until) == (2, 0, None)
     circuit = fail(circuit, TRANSIENT, TRANSIENT, TRANSIENT, now=NOW + 6 * SECOND)
     assert (circuit.pauses, circuit.open_until) == (1, NOW + 6 * SECOND + FIRST_PAUSE)
+
+
+def test_a_lane_that_is_let_alone_counts_nothing_and_is_asked_by_one_first() -> None:
+    counting = fail(Circuit(), TRANSIENT, TRANSIENT)
+    waiting = let_alone(counting, NOW + 5 * SECOND)
+    assert (waiting.transient_failures, waiting.pauses, waiting.open_until) == (2, 0, NOW + 5 * SECOND)
+    assert admit(waiting, NOW)[0].verdict == "wait"
+    assert succeeded(waiting, Permit("go", counting.epoch)) == waiting, "it was sent before"
+    permit, probed = admit(waiting, NOW + 5 * SECOND)
+    assert permit.verdict == "probe"
+    assert succeeded(probed, permit).open_until is None
+
+
+def test_a_lane_that_waits_longer_or_is_stopped_stays_so() -> None:
+    waiting = let_alone(Circuit(), NOW + 5 * SECOND)
+    assert let_alone(waiting, NOW + 4 * SECOND) == waiting
+    stopped = fail(Circuit(), CONTRACT, CONTRACT, CONTRACT)
+    assert let_alone(stopped, NOW + 5 * SECOND) == stopped
