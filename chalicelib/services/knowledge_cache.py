@@ -44,6 +44,8 @@ class KnowledgeCache:
         A failure is no answer and is not kept; nor is what a registration answered that was changed since. One that the
         database does not take costs no other its place.
         """
+        if came:
+            tx.run("knowledge_cache.lock", tenant_id=self._tenant_id)
         for one, reply in came:
             if reply.failure is None:
                 try:

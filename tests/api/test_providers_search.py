@@ -569,6 +569,26 @@ def test_an_answer_that_the_database_does_not_take_costs_no_other_its_place(
         assert (len(odd.asked), len(good.asked)) == (2, 1)
 
 
+def test_the_rows_that_are_kept_are_bounded_however_many_are_asked_at_once(keeping: Household) -> None:
+    start = threading.Barrier(12)
+
+    def ask(number: int) -> None:
+        outside = another(keeping)
+        with outside.database.transaction():
+            pass
+        start.wait(30)
+        knowledge_search.search(outside, keeping.tenant.id, Question(f"question {number}"), now, principal="Ada")
+        outside.database.close()
+
+    with serving(None) as (a,):
+        keeping.register(a)
+        with ThreadPoolExecutor(12) as pool:
+            list(pool.map(ask, range(12)))
+    with tables.superuser(keeping.deployment) as connection:
+        count = "select count(*) from knowledge_cache where tenant_id = %s"
+        assert connection.execute(count, (keeping.tenant.id,)).fetchone() == (3,)
+
+
 def test_a_provider_that_is_deleted_meanwhile_spoils_nobody_elses_answer(keeping: Household) -> None:
     with serving(replace(status(500), pause=1.0), answer(result("there"))) as (slow, good):
         gone = keeping.register(slow, name="slow")

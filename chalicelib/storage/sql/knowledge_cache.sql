@@ -2,6 +2,10 @@
 select provider_id, results from knowledge_cache
  where (provider_id, key) in (select * from unnest(%(ids)s::uuid[], %(keys)s::bytea[])) and expires_at > %(now)s
 
+-- name: lock
+-- One at a time counts a tenant's rows and adds to them. Before any registration's lock, and nobody else takes it.
+select pg_advisory_xact_lock(hashtextextended('larder knowledge cache ' || %(tenant_id)s::text, 0))
+
 -- name: keep
 -- While there is room, and for a registration that is still what it was when it was asked; it stays so until the row is
 -- written.
