@@ -174,6 +174,8 @@ def _canonical_host(text: str) -> str:
     try:
         if text.startswith("["):
             return IPv6Address("" if "%" in text else text[1:-1]).compressed
+        if len(text) > 254:  # its dot at the end included; no label grows shorter below, and IDNA takes its time
+            raise ValueError
         labels = text.removesuffix(".").encode().lower().decode().split(".")  # bytes: only ASCII is lowered
         labels = [x if x.isascii() and not x.startswith("xn--") else idna.alabel(x).decode("ascii") for x in labels]
         name = ".".join(labels)

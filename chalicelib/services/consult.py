@@ -53,11 +53,18 @@ class Consulted:
         return Found(one.id, one.name, one.priority, frozenset(one.capabilities), judged)
 
 
+Kept = tuple[Registration, object]
+"""What is kept of a registration's answer, still to be judged."""
+
+
 class Cache(Protocol):
     """What was answered a moment ago. Only the way to agents has one."""
 
-    def recall(self, tx: Transaction, registrations: Sequence[Registration], now: datetime) -> dict[UUID, Reply]:
+    def recall(self, tx: Transaction, registrations: Sequence[Registration], now: datetime) -> Sequence[Kept]:
         """What is kept of these."""
+
+    def judged(self, kept: Sequence[Kept], now: datetime) -> dict[UUID, Reply]:
+        """What today's rules make of it."""
 
     def keep(self, tx: Transaction, came: Sequence[tuple[Registration, Reply]]) -> None:
         """Keep answers; a failure is none."""
@@ -86,7 +93,8 @@ def consult(
         active = [one.id for one in registrations if one.status == "active"]
         permits = circuits.admit_all(tx, active, lane, now) if active else {}
         may_go = [one for one in registrations if one.id in permits and permits[one.id].granted]
-        kept = cache.recall(tx, [one for one in may_go if permits[one.id].verdict == "go"], now) if cache else {}
+        stored = cache.recall(tx, [one for one in may_go if permits[one.id].verdict == "go"], now) if cache else []
+    kept = cache.judged(stored, now) if cache else {}
     asked = [one for one in may_go if one.id not in kept]
     targets = [target for one in asked if (target := _target(outside, one, now)) is not None]
     came = {reply.target: reply for reply in ask_all(targets, question, post=post, clock=clock)}

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from chalicelib.knowledge import contract, labels
 from chalicelib.knowledge.broker import Question, Reply
+from chalicelib.services.consult import Kept
 from chalicelib.services.outside import Outside
 from chalicelib.storage.connection import Transaction
 from chalicelib.storage.registration import Registration
@@ -30,16 +31,20 @@ class KnowledgeCache:
     def __init__(self, outside: Outside, tenant_id: UUID, principal: str, question: Question) -> None:
         self._outside, self._tenant_id, self._principal, self._question = outside, tenant_id, principal, question
 
-    def recall(self, tx: Transaction, registrations: Sequence[Registration], now: datetime) -> dict[UUID, Reply]:
-        """Answers that have not run out, judged again: the rules may have become stricter since."""
+    def recall(self, tx: Transaction, registrations: Sequence[Registration], now: datetime) -> list[Kept]:
+        """What has not run out, as it stands there: it is judged by ``judged``, outside of any transaction."""
         by_id = {one.id: one for one in registrations}
         keys = [self._key(one) for one in registrations]
         rows = tx.rows("knowledge_cache.recall", ids=list(by_id), keys=keys, now=now)
-        replies = (self._reply(by_id[row["provider_id"]], row["results"], now) for row in rows)
+        return [(by_id[row["provider_id"]], row["results"]) for row in rows]
+
+    def judged(self, kept: Sequence[Kept], now: datetime) -> dict[UUID, Reply]:
+        """Answers that were kept, judged again: the rules may have become stricter since."""
+        replies = (self._reply(one, results, now) for one, results in kept)
         return {reply.target: reply for reply in replies if reply is not None}
 
     def keep(self, tx: Transaction, came: Sequence[tuple[Registration, Reply]]) -> None:
-        """Keep answers as they are after their labels were applied, in the order of ``came``, that of their ids.
+        """Keep answers as they are after labels and links were judged, in the order of ``came``, that of their ids.
 
         A failure is no answer and is not kept; nor is what a registration answered that was changed since. One that the
         database does not take costs no other its place.
@@ -59,7 +64,8 @@ class KnowledgeCache:
 
     def _keep(self, tx: Transaction, one: Registration, reply: Reply) -> None:
         settings = self._outside.settings
-        results = [judged.result.model_dump(by_alias=True) for judged in reply.judged if judged.kept]
+        kept = [judged for judged in reply.judged if judged.kept]
+        results = [judged.result.model_dump(by_alias=True) | {"url": judged.url} for judged in kept]
         tx.run(
             "knowledge_cache.keep",
             id=one.id,

@@ -10,14 +10,17 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from chalice.test import Client
+from psycopg.pq import TransactionStatus
 from psycopg.types.json import Jsonb
 
 from app import app
 from chalicelib.domain.answer_room import MAX_ANSWER, carried, fitting
+from chalicelib.knowledge import labels
 from chalicelib.knowledge.broker import Question
 from chalicelib.services import consumers, knowledge_cache, knowledge_search, provider_secrets, public_search
 from chalicelib.services.outside import Outside
@@ -567,6 +570,28 @@ def test_an_answer_that_the_database_does_not_take_costs_no_other_its_place(
         assert "could not be kept" in "".join(lines)
         keeping.ask()
         assert (len(odd.asked), len(good.asked)) == (2, 1)
+
+
+def test_links_are_judged_before_an_answer_is_kept_and_outside_of_any_transaction(
+    keeping: Household, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    links = {"good": "https://x.example.com/", "bad": "https://10.0.0.1/"}
+    judged = []
+
+    def judge(*given: Any, **more: Any) -> Any:
+        database: Any = keeping.deployment.outside.database
+        judged.append(database._connection.info.transaction_status)
+        return labels.judge(*given, **more)
+
+    with serving(answer(*[result(name, url=url) for name, url in links.items()])) as (a,):
+        one = keeping.register(a)
+        first = keeping.ask().json
+        with tables.superuser(keeping.deployment) as connection:
+            query = "select results->0->>'url', results->1->>'url' from knowledge_cache where provider_id = %s"
+            assert connection.execute(query, (one["id"],)).fetchone() == (links["good"], None)
+        monkeypatch.setattr(knowledge_cache, "labels", SimpleNamespace(judge=judge))
+        assert keeping.ask().json["results"] == first["results"]
+        assert (len(a.asked), judged) == (1, [TransactionStatus.IDLE])
 
 
 def test_the_rows_that_are_kept_are_bounded_however_many_are_asked_at_once(keeping: Household) -> None:

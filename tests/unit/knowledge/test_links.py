@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from chalicelib.fetching import ssrf
 from chalicelib.knowledge.links import public_link
 
 
@@ -66,3 +67,17 @@ def test_a_public_link_stays_as_it_came(url: str) -> None:
 )
 def test_any_other_link_is_dropped(url: str | None) -> None:
     assert public_link(url) is None
+
+
+@pytest.mark.parametrize("host", [".".join(["\u0430" * 20] * 90), "\u00fc" * 1_900 + ".example", "xn--" + "a" * 1_900])
+def test_a_name_that_is_too_long_is_not_translated_first(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """IDNA takes its time over each label; a provider may send fifty links."""
+    monkeypatch.setattr(ssrf.idna, "alabel", lambda _: pytest.fail("translated"))
+    assert public_link(f"https://{host}/") is None
+
+
+@pytest.mark.parametrize(
+    "name", ["\u0430." * 30 + "example.com", "a." * 121 + "example.com", "a." * 121 + "example.com."]
+)
+def test_a_name_may_be_as_long_as_names_are(name: str) -> None:
+    assert public_link(f"https://{name}/") == f"https://{name}/"
