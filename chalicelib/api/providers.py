@@ -208,6 +208,8 @@ def add_provider(call: Call[ProviderIn, NoQuery]) -> Answer:
 def change_provider(call: Call[ProviderPatch, NoQuery]) -> Answer:
     """Change a registration; its exposure profile can't be changed."""
     changes = call.body.model_dump(exclude_none=True, exclude={"acknowledge"})
+    if "capabilities" in changes:
+        changes["capabilities"] = list(dict.fromkeys(changes["capabilities"]))
     changed, allowance = service.update(
         call.outside, call.who, call.ids["provider_id"], changes, call.body.acknowledge, call.now
     )

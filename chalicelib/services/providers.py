@@ -141,6 +141,8 @@ def update(
         _check_conversation(before.exposure_profile, wanted["send_conversation_id"])
         if tx.value("providers.name_taken", tenant_id=who.tenant_id, name=wanted["name"], id=ident):
             raise _name_taken()
+        if set(wanted["capabilities"]) == set(before.capabilities):  # another order is no change
+            wanted["capabilities"] = before.capabilities
         lanes = _health(before, providers.circuits(tx, who.tenant_id))
         enabled = changes.get("status") == "active" and any(one.counts for one in lanes)
         begins_anew = enabled or any(wanted[name] != getattr(before, name) for name in _CONFIGURATION)

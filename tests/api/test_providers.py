@@ -198,6 +198,17 @@ def test_a_change_of_what_counts_raises_the_generation(house: Household, changes
     assert audit(house)[-1][0] == "provider.update"
 
 
+def test_capabilities_are_a_set(house: Household) -> None:
+    one = house.register("https://kb.example.com", capabilities=["scoring", "locale", "scoring"])
+    assert one["capabilities"] == ["scoring", "locale"]
+    again = house.change(one, capabilities=["locale", "scoring", "locale"]).json
+    assert (again["capabilities"], again["config_generation"]) == (["scoring", "locale"], 1), (
+        "another order is no change"
+    )
+    fewer = house.change(one, capabilities=["locale", "locale"]).json
+    assert (fewer["capabilities"], fewer["config_generation"]) == (["locale"], 2)
+
+
 def test_a_private_network_needs_its_risk_acknowledged_and_is_audited(house: Household) -> None:
     one = house.register("https://kb.example.com", "agent_only")
     for wrong in ({}, {"acknowledge": "yes"}, {"acknowledge": ""}):
