@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 
 import click
 
-from chalicelib.cli.output import counted, in_options, printable, wants_json
+from chalicelib.cli.output import as_json, counted, in_line, in_options, printable, wants_json
 from chalicelib.client import ApiProblem, ClientError
 
 
 def emit_problem(error: ClientError, notices: Sequence[str] = ()) -> None:
     """Print why it did not work. ``notices`` is what a person should know besides; programs get the document alone."""
     if wants_json():
-        click.echo(json.dumps(error.document(), indent=2, ensure_ascii=False), err=True)
+        click.echo(as_json(error.document()), err=True)
         return
-    for line in (f"error: {_told(error)}", *notices):
+    for line in (f"error: {in_line(_told(error))}", *notices):
         click.echo(printable(line), err=True)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import click
 
 from chalicelib.cli import consumers
 from chalicelib.cli.connection import Connection
-from chalicelib.cli.output import counted, emit, json_option, pairs, table
+from chalicelib.cli.output import counted, emit, in_line, json_option, pairs, table
 from chalicelib.client.api import Client
 
 
@@ -91,5 +92,6 @@ for command in (
 
 def _result(number: int, one: Any) -> str:
     provider = f" ({one['providerName']})" if "providerName" in one else ""
-    link = f"\n   {one['url']}" if one["url"] else ""
-    return f"{number}. {one['title']}{provider}{link}\n\n{one['snippet'].strip()}"
+    link = f"\n   {in_line(one['url'])}" if one["url"] else ""
+    snippet = textwrap.indent("\n".join(one["snippet"].strip().splitlines()), "   ")  # no line of it is a heading
+    return f"{number}. {in_line(one['title'])}{provider}{link}\n\n{snippet}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -14,6 +15,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _AS_JSON, _OPTIONS = "larder.as_json", "larder.options"
 _GAP = "  "
+_ODD = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What JSON leaves as it is and a terminal does not: DEL, C1, line separators, marks that turn text around, halves."""
 
 
 def json_option(command: Command) -> Command:
@@ -38,9 +41,15 @@ def wants_json() -> bool:
 def emit(answer: Any, as_text: str) -> None:
     """Print the API's answer as JSON if that is asked for, else ``as_text``."""
     if wants_json():
-        click.echo(json.dumps(answer, indent=2, ensure_ascii=False))
+        click.echo(as_json(answer))
     elif as_text:
         click.echo(printable(as_text.removesuffix("\n")))
+
+
+def as_json(document: Any) -> str:
+    """JSON for programs that does nothing to a terminal either: what would drive or reorder it is escaped."""
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    return _ODD.sub(lambda odd: f"\\u{ord(odd[0]):04x}", text)
 
 
 def in_options(detail: str, field: Any) -> str:
@@ -90,17 +99,25 @@ def duration(seconds: int | None) -> str:
 
 
 def printable(text: str) -> str:
-    """``text`` without what would drive a terminal: pages are strangers' words."""
-    return "".join(
-        character if character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cs") else "\ufffd"
-        for character in text
+    """``text`` without what would drive or reorder a terminal: pages and providers are strangers' words."""
+    return _ODD.sub(
+        "\ufffd",
+        "".join(
+            character if character in "\n\t" or unicodedata.category(character) != "Cc" else "\ufffd"
+            for character in text
+        ),
     )
+
+
+def in_line(text: str) -> str:
+    """A title or an address on one line, so that it can't pass for the lines that follow."""
+    return " ".join(text.split())
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return "" if value is None else " ".join(str(value).split())
+    return "" if value is None else in_line(str(value))
 
 
 def _width(text: str) -> int:

@@ -12,7 +12,7 @@ import click
 
 from chalicelib.cli.connection import Connection
 from chalicelib.cli.naming import source_id
-from chalicelib.cli.output import counted, emit, instant, json_option, table
+from chalicelib.cli.output import counted, emit, in_line, instant, json_option, table
 from chalicelib.cli.parameters import Instant
 from chalicelib.cli.passage import passage
 from chalicelib.cli.reader_options import operator_option, reader_options
@@ -159,5 +159,5 @@ def _hit(number: int, hit: answers.Hit, shown: Callable[[str], str]) -> str:
     stale = ", stale" if hit["stale"] else ""
     warning = f", {hit['policy_warning']}" if hit["policy_warning"] else ""
     version = f"version {hit['version']}, fetched {instant(hit['fetched_at'])}"
-    where = f"{hit['source_name']}, score {hit['score']:.3f}, {version}{stale}{warning}"
-    return f"{number}. {where}\n   {hit['source_uri']}\n   chunk {hit['chunk_id']}\n\n{shown(hit['text'])}"
+    where = f"{in_line(hit['source_name'])}, score {hit['score']:.3f}, {version}{stale}{warning}"
+    return f"{number}. {where}\n   {in_line(hit['source_uri'])}\n   chunk {hit['chunk_id']}\n\n{shown(hit['text'])}"

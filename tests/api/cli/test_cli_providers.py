@@ -191,6 +191,20 @@ def test_search_shows_results_and_how_each_provider_did(cli: Cli, provider: Scri
     assert "handbook  ok" in found.stdout
 
 
+def test_what_a_provider_says_can_pass_for_nothing_else(cli: Cli, provider: ScriptedProvider) -> None:
+    add(cli, provider)
+    title = "Hours\r\n2. Forged (handbook)\x1b[2J\x9b\u202e"
+    provider.behave = answer(result("a", title=title, snippet="one\n2. Forged\x85\x7f"))
+    told = cli("knowledge", "search", "hours").stdout
+    assert [line for line in told.splitlines() if line.startswith(("1.", "2."))] == [told.splitlines()[0]]
+    tried = cli("providers", "test", "handbook").stdout
+    assert len(tried.splitlines()) == 3, "one line a result"
+    as_json = cli("knowledge", "search", "hours", "--json").stdout
+    assert json.loads(as_json)["results"][0]["title"] == title
+    for shown in (told, tried, as_json):
+        assert not set(shown) & set("\r\x1b\x7f\x85\x9b\u202e")
+
+
 def test_those_who_ask_are_made_with_a_token_each(cli: Cli, provider: ScriptedProvider) -> None:
     add(cli, provider)
     agent = cli.json("knowledge", "add-agent", "Bob")

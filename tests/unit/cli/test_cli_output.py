@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import json
 from datetime import datetime
 
 import pytest
 
-from chalicelib.cli.output import counted, duration, instant, pairs, printable, table, to_the_second
+from chalicelib.cli.output import as_json, counted, duration, instant, pairs, printable, table, to_the_second
 from chalicelib.cli.parameters import Instant
 
 
@@ -50,10 +51,20 @@ def test_one_is_one_and_others_are_many() -> None:
     assert [counted(number, "part") for number in (0, 1, 2)] == ["0 parts", "1 part", "2 parts"]
 
 
-@pytest.mark.parametrize("text", ["\x1b[2J", "\x1b]0;title\x07", "\x9b31m", "\rover", "\x00", "\ud800"])
+@pytest.mark.parametrize(
+    "text", ["\x1b[2J", "\x1b]0;title\x07", "\x9b31m", "\rover", "\x00", "\ud800", "\u202e", "\u2067"]
+)
 def test_what_would_drive_a_terminal_is_not_printed(text: str) -> None:
     shown = printable(f"a{text}b\n\tc")
     assert shown.startswith("a\ufffd")
     assert shown.endswith("b\n\tc")
     shown.encode()
     assert not set(shown) & set("\x1b\x9b\r\x07\x00")
+
+
+def test_json_is_the_same_document_without_what_would_drive_a_terminal() -> None:
+    document = {"title": "a\x7f\x80\x9b31m\x9f\u2028\u202e\u2066b", "half": "\ud800", "plain": "Чайник 蜂蜜\n\x1b[0m"}
+    shown = as_json(document)
+    assert json.loads(shown) == document
+    assert "Чайник 蜂蜜" in shown
+    assert not set(shown.replace("\n", "")) & {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0), 0x202E, 0xD800)}
