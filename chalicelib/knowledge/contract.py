@@ -46,7 +46,7 @@ ERROR_CODES = (
 _RFC3339 = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))", re.ASCII
 )
-_CONTENT_TYPE = re.compile(r'application/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*)?;?', re.ASCII | re.IGNORECASE)
+_CONTENT_TYPE = re.compile(r'application/json[ \t]*(;[ \t]*charset=(utf-8|"utf-8")[ \t]*)?;?', re.ASCII | re.IGNORECASE)
 
 
 class ContractFailure(LarderError):

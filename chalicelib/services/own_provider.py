@@ -44,11 +44,12 @@ def retrieve(
     if len(body) > contract.MAX_REQUEST_BYTES:
         raise Refusal(400, "invalid_request", "request too large")
     try:
-        provider = _registration(outside, ident)
+        provider, is_on = _registration(outside, ident)
         keys = _keys(outside, provider, now) if provider else []
         proven = verify(headers, body, keys, now=int(now.timestamp()))
         if provider is None:
             raise Refusal(401, "unauthorized", "no such registration")
+        _require_on(is_on)
         _take_nonce(outside, provider, proven)
     except (psycopg.Error, KeysUnusable):
         raise Refusal(503, "unavailable", "can't be checked now") from None
@@ -61,25 +62,32 @@ def retrieve(
 
 def capabilities(outside: Outside, ident: UUID) -> dict[str, Any]:
     """What this provider declares. Not signed: it is the same for every registration. Raises Refusal."""
-    if _registration(outside, ident) is None:
+    provider, is_on = _registration(outside, ident)
+    if provider is None:
         raise Refusal(401, "unauthorized", "no such registration")
+    _require_on(is_on)
     return {"contractVersion": contract.VERSION, "capabilities": list(CAPABILITIES)}
 
 
-def _registration(outside: Outside, ident: UUID) -> Provider | None:
-    """The registration, if it is Larder's own and no admin has disabled it. Raises Refusal while its tenant is off.
+def _registration(outside: Outside, ident: UUID) -> tuple[Provider | None, bool]:
+    """The registration, if it is Larder's own and no admin has disabled it; and whether its tenant is on.
 
     One that was disabled for its failures is served: that says how it was asked, and its admin may want to try it.
     """
     with outside.database.transaction() as tx:
         found = tx.row("providers.own", id=ident)
     if found is None:
-        return None
-    if not (outside.settings.enable_kb and found["tenant_enabled"]):
-        raise Refusal(503, "unavailable", "switched off")
+        return None, False
     with outside.database.transaction(found["tenant_id"]) as tx:
         provider = providers.get(tx, ident)
-    return None if provider is None or provider.status == "disabled" else provider
+    served = provider if provider is not None and provider.status != "disabled" else None
+    return served, bool(outside.settings.enable_kb and found["tenant_enabled"])
+
+
+def _require_on(is_on: bool) -> None:
+    """Told to whom a signature vouches for. Raises Refusal."""
+    if not is_on:
+        raise Refusal(503, "unavailable", "switched off")
 
 
 def _keys(outside: Outside, provider: Provider, now: datetime) -> list[str]:

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from chalicelib.errors import Conflict
+from chalicelib.keys import KeysUnusable
 from chalicelib.knowledge import signing
 from chalicelib.knowledge.sealed import Sealed, seal, unseal
 from chalicelib.services import quotas
@@ -30,7 +31,8 @@ def rotate(
     """Give the registration a new secret, which is shown this once. The old one stays good for ``overlap``.
 
     An overlap of nothing is always allowed, whatever was counted, and ends every older secret at once. Raises Conflict
-    for a rotation inside an overlap: there is room for one previous secret. Raises NotFound, RateLimited.
+    for a rotation inside an overlap: there is room for one previous secret. Raises NotFound, RateLimited, and Conflict
+    where the old secret is to stay good and can't be opened, because its key is gone.
     """
     secret = signing.new_secret()
     with quotas.counted(outside, who, now, protects=not overlap) as (tx, allowance):
@@ -68,4 +70,10 @@ def sweep(outside: Outside, now: datetime) -> dict[str, int]:
 
 
 def _current(outside: Outside, provider: Provider) -> str:
-    return unseal(outside.keys, provider.id, Sealed(provider.secret_key_id, provider.secret))
+    try:
+        return unseal(outside.keys, provider.id, Sealed(provider.secret_key_id, provider.secret))
+    except KeysUnusable:
+        told = (
+            "the present secret can't be opened with today's keys, so it can't stay good: rotate with an overlap of 0"
+        )
+        raise Conflict(told, code="secret_lost") from None

@@ -209,6 +209,17 @@ def test_capabilities_are_a_set(house: Household) -> None:
     assert (fewer["capabilities"], fewer["config_generation"]) == (["locale"], 2)
 
 
+def test_a_secret_whose_key_is_gone_can_only_be_replaced_at_once(house: Household) -> None:
+    one = house.register("https://kb.example.com")
+    with tables.superuser(house.deployment) as connection:
+        connection.execute("update knowledge_providers set secret_key_id = 'gone' where id = %s", (one["id"],))
+    refused = house.act(one, "rotate-secret")
+    assert (refused.status, refused.json["code"]) == (409, "secret_lost")
+    assert "overlap of 0" in refused.json["detail"]
+    assert house.act(one, "rotate-secret", {"overlap_seconds": 0}).status == 200
+    assert house.act(one, "rotate-secret").status == 200
+
+
 def test_a_private_network_needs_its_risk_acknowledged_and_is_audited(house: Household) -> None:
     one = house.register("https://kb.example.com", "agent_only")
     for wrong in ({}, {"acknowledge": "yes"}, {"acknowledge": ""}):

@@ -207,9 +207,19 @@ def test_both_secrets_count_during_a_rotation_and_one_afterwards(own: Own) -> No
     assert statuses == [401, 401, 200]
 
 
-def test_a_tenant_that_is_switched_off_answers_nothing(own: Own) -> None:
+def test_a_tenant_that_is_switched_off_answers_nothing_and_says_so_to_its_broker_alone(own: Own) -> None:
+    subject = own.subject("customer_safe")
     with superuser(own.house.deployment) as connection:
         connection.execute("update tenants set enabled = false")
-        answer = own.subject("customer_safe").ask()
+        answer, wrong, unsigned = subject.ask(), subject.ask(keys=["another"]), subject.ask(signature=lambda _: None)
         connection.execute("update tenants set enabled = true")
     assert (answer.status, answer.json["code"]) == (503, "unavailable")
+    assert [(one.status, one.json["code"]) for one in (wrong, unsigned)] == [(401, "unauthorized")] * 2
+
+
+def test_a_registrations_id_has_one_spelling(own: Own) -> None:
+    one = own.registrations["customer_safe"]
+    base, _, ident = one["base_url"].rpartition("/")
+    for other in (ident.upper(), ident.replace("-", ""), f"urn:uuid:{ident}", f"%7B{ident}%7D"):
+        subject = Subject(f"{base}/{other}", one["secret"])
+        assert [subject.ask().status, subject.capabilities().status] == [401, 401], other

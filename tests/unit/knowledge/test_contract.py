@@ -229,6 +229,8 @@ def test_json_may_be_called_so_in_several_ways(content_type: str) -> None:
         "text/html",
         "text/json",
         "application/json; charset=latin-1",
+        'application/json; charset="utf-8',
+        'application/json; charset=utf-8"',
         "application/problem+json",
         "application/jsonp",
     ],
