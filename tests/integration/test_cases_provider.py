@@ -10,7 +10,8 @@ import pytest
 from tests.cases.provider_player import play
 from tests.cases.report import Case, read_cases
 
-CASES = {case["id"]: case for case in read_cases(Path(__file__).parents[1] / "cases" / "provider.jsonl")}
+FOLDER = Path(__file__).parents[1] / "cases"
+CASES = {case["id"]: case for name in ("provider", "provider_more") for case in read_cases(FOLDER / f"{name}.jsonl")}
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
