@@ -6,16 +6,17 @@ two chunks is seen. Nothing is stored here: the outcome says what the caller is 
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
+from chalicelib.domain.clean_text import clean_text
 from chalicelib.domain.secrets import Finding, redact
 from chalicelib.domain.word_count import count_words
 
 MOSTLY_SECRET_SHARE = 0.5
+MAX_DENY_PATTERNS = 500  # of a tenant: each is looked for in every text
 MAX_DENY_PATTERN_CHARACTERS = 1000
 
 Outcome = Literal["admit", "quarantine", "refuse"]
@@ -116,16 +117,22 @@ def damaged(rest: Screening) -> Screening:
 
 def denied_by(text: str, deny_patterns: Iterable[str]) -> str | None:
     """The first pattern that stands in the redacted text, literally and case by case; None if none does."""
-    return next((entry for entry in deny_patterns if entry and unicodedata.normalize("NFC", entry) in text), None)
+    return next((entry for entry in deny_patterns if (kept := kept_pattern(entry)) and kept in text), None)
+
+
+def kept_pattern(pattern: str) -> str:
+    """The pattern in the one spelling that texts have when it is looked for in them, blanks at its ends included."""
+    return clean_text(f"|{pattern}|").text[1:-1]
 
 
 def check_deny_pattern(pattern: str) -> str:
     """The pattern as it is stored. Raises ValueError for one that is blank, and so in every text, or too long."""
-    if not pattern.strip():
-        raise ValueError("a deny pattern must not be blank")
     if len(pattern) > MAX_DENY_PATTERN_CHARACTERS:
         raise ValueError(f"a deny pattern has at most {MAX_DENY_PATTERN_CHARACTERS} characters")
-    return unicodedata.normalize("NFC", pattern)
+    kept = kept_pattern(pattern)
+    if not kept.strip():
+        raise ValueError("a deny pattern must not be blank")
+    return kept
 
 
 def below_floor(text: str, deposit: Deposit) -> bool:

@@ -11,7 +11,14 @@ from uuid import UUID
 
 from chalicelib.domain import policy_patch
 from chalicelib.domain.cursor import cut
-from chalicelib.domain.ingest_gates import Deposit, Gate, check_deny_pattern, screen
+from chalicelib.domain.ingest_gates import (
+    MAX_DENY_PATTERNS,
+    Deposit,
+    Gate,
+    check_deny_pattern,
+    kept_pattern,
+    screen,
+)
 from chalicelib.errors import Conflict, Invalid, NotFound
 from chalicelib.services import deposits, policies, quotas
 from chalicelib.services.outside import Outside
@@ -128,8 +135,11 @@ def change_deny_patterns(
         for pattern in checked:
             tx.run("memory.add_deny_pattern", tenant_id=who.tenant_id, pattern=pattern, now=now)
         for pattern in remove:
-            tx.run("memory.remove_deny_pattern", tenant_id=who.tenant_id, pattern=pattern)
+            tx.run("memory.remove_deny_pattern", tenant_id=who.tenant_id, pattern=kept_pattern(pattern))
         after = deposits.deny_patterns(tx, who.tenant_id)
+        if len(after) > max(MAX_DENY_PATTERNS, len(before)):
+            rule = f"a tenant has at most {MAX_DENY_PATTERNS} deny patterns"
+            raise Invalid(f"add: {rule}", field="add", rule=rule)
         policies.audit(tx, who, "deny_patterns", "tenant", {"patterns": before}, {"patterns": after}, now)
         return after, allowance
 

@@ -158,6 +158,22 @@ def test_damage_that_no_mark_mends_is_refused(acme: Tenant, content: bytes, cont
     assert (answer.status, answer.json["field"]) == (422, "content")
 
 
+def test_a_deny_pattern_goes_in_any_spelling_of_it(acme: Tenant) -> None:
+    assert acme.post("/v1/memory/deny-patterns", {"add": ["caf\u00e9"]}).json == {"patterns": ["caf\u00e9"]}
+    assert acme.post("/v1/memory/deny-patterns", {"remove": ["cafe\u0301"]}).json == {"patterns": []}
+
+
+def test_a_tenant_has_so_many_deny_patterns_and_no_more(acme: Tenant) -> None:
+    for start in range(0, 500, 100):
+        added = acme.post("/v1/memory/deny-patterns", {"add": [f"word {start + at}" for at in range(100)]})
+        assert added.status == 200, added.json
+    refused = acme.post("/v1/memory/deny-patterns", {"add": ["one more"]})
+    assert (refused.status, refused.json["field"]) == (422, "add")
+    assert "at most 500" in refused.json["detail"]
+    assert len(acme.get("/v1/memory/deny-patterns").json["patterns"]) == 500
+    assert acme.post("/v1/memory/deny-patterns", {"add": ["one more"], "remove": ["word 0"]}).status == 200
+
+
 def test_a_denied_note_waits_redacted_and_is_stored_by_its_release(
     deployment: Deployment, cycle: Cycle, acme: Tenant
 ) -> None:

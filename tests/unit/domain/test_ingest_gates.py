@@ -2,6 +2,7 @@ import unicodedata
 
 import pytest
 
+from chalicelib.domain.clean_text import clean_text
 from chalicelib.domain.ingest_gates import (
     MAX_DENY_PATTERN_CHARACTERS,
     Deposit,
@@ -72,7 +73,22 @@ def test_a_deny_pattern_in_another_normal_form_still_matches() -> None:
     assert check_deny_pattern(unicodedata.normalize("NFD", "é")) == "é"
 
 
-@pytest.mark.parametrize("pattern", ["", " \n", "x" * (MAX_DENY_PATTERN_CHARACTERS + 1)])
+@pytest.mark.parametrize(
+    "pattern", ["Project\u00a0Heron", "Pro\u00adject Heron", "Project\u200b Heron", "Project Heron\r\nis secret"]
+)
+def test_a_deny_pattern_is_spelt_as_the_texts_are_that_it_is_looked_for_in(pattern: str) -> None:
+    said = clean_text(f"It says: {pattern}, and more.").text
+    assert denied_by(said, [pattern]) == pattern
+    assert check_deny_pattern(pattern) in said
+    assert check_deny_pattern(check_deny_pattern(pattern)) == check_deny_pattern(pattern)
+
+
+def test_blanks_at_the_ends_of_a_deny_pattern_count() -> None:
+    assert check_deny_pattern(" ham ") == " ham "
+    assert denied_by("hamlet", ["ham "]) is None
+
+
+@pytest.mark.parametrize("pattern", ["", " \n", "\u200b", "x" * (MAX_DENY_PATTERN_CHARACTERS + 1)])
 def test_a_deny_pattern_that_would_stop_everything_is_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match="deny pattern"):
         check_deny_pattern(pattern)
