@@ -16,14 +16,14 @@ def emit_problem(error: ClientError, notices: Sequence[str] = ()) -> None:
     if wants_json():
         click.echo(as_json(error.document()), err=True)
         return
-    for line in (f"error: {in_line(_told(error))}", *notices):
+    for line in (f"error: {_told(error)}", *notices):
         click.echo(printable(line), err=True)
 
 
 def _told(error: ClientError) -> str:
     if not isinstance(error, ApiProblem):
         return str(error)
-    told = f"{in_options(error.detail, error.extra.get('field'))} ({error.code})"
+    told = f"{in_line(in_options(error.detail, error.extra.get('field')))} ({in_line(error.code)})"
     return f"{told}; try again in {_wait(error.retry_after)}" if error.retry_after else told
 
 
