@@ -27,23 +27,26 @@ _GATES = {Outcome.DAMAGED_TEXT: Gate.TEXT_DAMAGE, Outcome.MOSTLY_SECRET: Gate.SE
 LOST = "lost_lease"
 """Somebody else has the event now, or it was cancelled: nothing was written."""
 
+RECONFIGURED = "settings_changed"
+"""The page was read as the source was set before an edit: nothing was written, and the event waits to read it anew."""
+
 
 def finish(outside: Outside, job: Job, gathered: Gathered, *, now: datetime) -> str:
     """Write what was gathered; what it came to: an Outcome, or why nothing was written.
 
-    ``lost_lease``, ``source_changed``, ``superseded``, ``policies_changed``, ``tenant_disabled`` and
-    ``skipped_inactive`` leave the text as
-    it was.
+    ``lost_lease``, ``source_changed``, ``settings_changed``, ``superseded``, ``policies_changed``, ``tenant_disabled``
+    and ``skipped_inactive`` leave the text as it was.
     """
     with outside.database.transaction(job.source.tenant_id) as tx:
+        # The source first and then the event: everybody locks them in this order.
+        source = sources.get(tx, job.source.id, lock=True)
+        if source is None or events.lock_running(tx, job.event.id, job.token) is None:
+            return LOST
+        if source.keep_hidden_text != job.source.keep_hidden_text:
+            events.put_back(tx, job.event.id, job.token, job.event.available_at)
+            return RECONFIGURED
         if isinstance(gathered, Unchanged | Changed):
             return _succeed(outside, tx, job, gathered, now)
-        # The source first and then the event: everybody locks them in this order.
-        if (
-            sources.get(tx, job.source.id, lock=True) is None
-            or events.lock_running(tx, job.event.id, job.token) is None
-        ):
-            return LOST
         if isinstance(gathered, Doubtful):
             return _hold(tx, job, gathered, now)
         if isinstance(gathered, Denied):

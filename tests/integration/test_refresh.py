@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from chalicelib.fetching.errors import FetchError, Reason
+from chalicelib.fetching.ssrf import FetchResult
 from chalicelib.services import enforcement, reviews, suggestions, work
 from chalicelib.storage.suggestions import Suggestion
 from chalicelib.workers import refresh as worker
@@ -304,6 +306,53 @@ def test_what_changes_during_the_fetch_is_seen_at_the_commit(
     assert cycle.deliver(replace(cycle.outside, fetch=fetch)) == result
     assert cycle.versions(source) == []
     assert rows.sql(cycle.deployment, "select * from kb_chunks") == []
+
+
+@pytest.mark.parametrize("answer", ["new text", "the same text", "304", "doubtful", "failure"])
+def test_an_edit_of_what_is_read_of_a_page_during_its_refresh_has_the_page_read_again(
+    cycle: Cycle, answer: str
+) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    hidden = b'<p hidden style="display:none">A line that only some are to read.</p>'
+
+    def page(text: str) -> None:
+        cycle.web.page(URL, text, etag='"1"')
+        shown = cycle.web.pages[URL]
+        assert not isinstance(shown, Exception)
+        cycle.web.pages[URL] = replace(shown, body=shown.body + hidden)
+
+    page(LONG)
+    cycle.refresh(acme, source)
+    cycle.later(hours=1)
+    match answer:
+        case "new text":
+            page(LONG.replace("pump number 7", "valve number 7"))
+        case "304":
+            cycle.web.not_modified(URL, etag='"1"')
+        case "doubtful":
+            page("Please log in")
+        case "failure":
+            cycle.web.fails(URL, Reason.TIMEOUT)
+    edits = iter([True])
+
+    def fetch(url: str, **more: Any) -> FetchResult:
+        if next(edits, False):
+            rows.add(cycle.deployment, acme, URL, cycle.now, keep_hidden_text=True)
+        return cycle.web(url, **more)
+
+    rows.queue(cycle.deployment, acme, source, "now", cycle.now)
+    before = cycle.versions(source)
+    assert cycle.deliver(replace(cycle.outside, fetch=fetch)) == "settings_changed"
+    assert cycle.versions(source) == before
+    assert cycle.source(source)["etag"] is None
+    waiting = cycle.open_event(source)
+    assert waiting is not None
+    assert (waiting["state"], waiting["attempts"], waiting["leases"]) == ("pending", 0, 0)
+    page(LONG)
+    assert cycle.deliver() == "new_version"
+    assert cycle.web.requests[-1][1] is None, "no validator of what was read before the edit"
+    assert "only some are to read" in cycle.text(acme, source)
 
 
 def test_an_embedding_that_fails_half_way_leaves_the_old_version_whole(cycle: Cycle) -> None:
