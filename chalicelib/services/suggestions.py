@@ -197,9 +197,15 @@ def _deactivate(
 def _merge(
     tx: Transaction, suggestion: Suggestion, source: Source, correlation_id: str | None, now: datetime
 ) -> Event | None:
-    """The other source stands for both: on, also if it was off while this one was."""
+    """The other source stands for both: on, also if it was off. It takes this one's place in the plan, or a new one.
+
+    Raises QuotaExceeded if both are off and the plan has no place for one more.
+    """
+    other = require(tx, UUID(suggestion.detail["other_source_id"]), lock=True)
+    if not source.active and not other.active:
+        quotas.check_source_quota(tx, source.tenant_id)
     tx.row("sources.set_active", id=source.id, active=False, now=now)
-    tx.row("sources.set_active", id=UUID(suggestion.detail["other_source_id"]), active=True, now=now)
+    tx.row("sources.set_active", id=other.id, active=True, now=now)
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from uuid import UUID, uuid4
 
@@ -10,7 +11,7 @@ import pytest
 from chalicelib.api.resource import Route
 from tests.api import contract, tables
 from tests.api.crowd import Crowd
-from tests.api.furniture import furnish, update
+from tests.api.furniture import furnish, suggest, update
 from tests.tenants import Deployment, Tenant
 
 PROTECTIVE = {
@@ -178,6 +179,28 @@ def test_over_the_plan_there_is_402_with_metric_limit_and_use(crowd: Crowd, shar
     )
     assert [result["status"] for result in over.json["results"]] == [402, 200]
     assert over.json["results"][0]["problem"]["metric"] == "kb_sources"
+
+
+def test_a_merge_is_held_to_the_plan_like_switching_on(shared: Deployment) -> None:
+    tenant = shared.tenant("merging", plan="free")
+    duplicate, other = (tenant.add(f"https://{name}.example/")["id"] for name in "ab")
+    detail = json.dumps({"uri": "https://b.example/", "other_source_id": other})
+    merge = suggest(tenant, UUID(duplicate), "merge", detail)
+    approve = f"/v1/kb/suggestions/{merge}/approve"
+    for one in (duplicate, other):
+        tenant.post(f"/v1/kb/sources/{one}/toggle", {"active": False})
+    tenant.post("/v1/kb/sources/batch", {"sources": [{"uri": f"https://e.example/{n}"} for n in range(25)]})
+    before = tables.dump(shared)
+    refused = tenant.post(approve)
+    assert (refused.status, refused.json["metric"], refused.json["used"]) == (402, "kb_sources", 25)
+    assert tables.changed(before, tables.dump(shared)) == []
+    (in_bulk,) = tenant.post("/v1/kb/suggestions/approve", {"ids": [str(merge)]}).json["results"]
+    assert (in_bulk["status"], in_bulk["problem"]["code"]) == (402, "quota_exceeded")
+    # A duplicate that is on has a place already, and the other takes it over.
+    update(tenant, "kb_sources", duplicate, active=True)
+    assert tenant.post(approve).status == 200
+    assert tenant.get(f"/v1/kb/sources/{other}").json["active"] is True
+    assert tenant.get("/v1/kb/status").json["sources"]["active"] == 26, "one more than the plan, as before"
 
 
 def test_a_quota_that_cannot_be_read_refuses_and_tells_nothing_of_why(ours: Tenant) -> None:
