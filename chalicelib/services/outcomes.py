@@ -95,22 +95,30 @@ def _succeed(outside: Outside, tx: Transaction, job: Job, gathered: Unchanged | 
         _log(tx, job, "admit", now, redactions=gathered.version["secrets_redacted"])
     if result == "written" and isinstance(gathered, Changed) and gathered.credentials:
         policies.classify(tx, job.source, gathered.credentials, CREDENTIALS, now)
-    target = gathered.check.get("redirect_to")
-    if result in ("written", "unchanged") and target:
-        _offer_redirect(tx, job, target, now)
+    if result in ("written", "unchanged") and "redirect_to" in gathered.check:  # a review has looked at no page
+        _ask_about_redirect(tx, job, gathered.check["redirect_to"], now)
     return {"written": Outcome.NEW_VERSION, "unchanged": Outcome.UNCHANGED}.get(result, result)
 
 
-def _offer_redirect(tx: Transaction, job: Job, target: str, now: datetime) -> None:
-    try:
-        uri = canonicalise(target)
-    except ValueError:
-        return
-    if uri == job.source.uri or secrets.find(uri):  # a link that works for whoever knows it is no address to keep
+def _ask_about_redirect(tx: Transaction, job: Job, seen: str | None, now: datetime) -> None:
+    """One question at most, about the redirect that was seen just now; older ones are withdrawn."""
+    uri = _new_home(job, seen)
+    tx.run("suggestions.withdraw_redirects", source_id=job.source.id, target=uri)
+    if uri is None:
         return
     old, new = urlsplit(job.source.uri), urlsplit(uri)
     upgrade = (old.scheme, new.scheme) == ("http", "https") and old.hostname == new.hostname
     tx.run("suggestions.offer_redirect", source_id=job.source.id, target=uri, https_upgrade=upgrade, now=now)
+
+
+def _new_home(job: Job, target: str | None) -> str | None:
+    """The canonical uri to which the page has moved, if it is one that a source may have."""
+    try:
+        uri = canonicalise(target) if target else job.source.uri
+    except ValueError:
+        return None
+    # A link that works for whoever knows it is no address to keep.
+    return None if uri == job.source.uri or secrets.find(uri) else uri
 
 
 def _hold(tx: Transaction, job: Job, doubtful: Doubtful, now: datetime) -> str:

@@ -11,6 +11,7 @@ import pytest
 from chalicelib.fetching.errors import FetchError, Reason
 from chalicelib.fetching.ssrf import FetchResult
 from chalicelib.services import enforcement, reviews, suggestions, work
+from chalicelib.storage.sources import Source
 from chalicelib.storage.suggestions import Suggestion
 from chalicelib.workers import refresh as worker
 from tests.integration import rows
@@ -461,6 +462,50 @@ def test_a_redirect_to_another_sources_uri_becomes_a_suggestion_to_merge(cycle: 
     cycle.refresh(acme, source)
     kinds = rows.sql(cycle.deployment, "select kind from kb_suggestions where kind <> 'refresh'")
     assert kinds == [{"kind": "merge"}]
+
+
+def about_redirects(cycle: Cycle, source: Source) -> list[tuple[str, str]]:
+    """Kind and target of the questions about a redirect that wait for an answer."""
+    found = rows.sql(
+        cycle.deployment,
+        "select kind, detail->>'uri' as uri from kb_suggestions "
+        "where source_id = %s and state in ('open', 'snoozed') and kind in ('change_uri', 'merge') order by created_at",
+        source.id,
+    )
+    return [(row["kind"], row["uri"]) for row in found]
+
+
+def redirect(cycle: Cycle, target: str | None) -> None:
+    page = cycle.web.pages[URL]
+    assert isinstance(page, FetchResult)
+    cycle.web.pages[URL] = replace(page, permanent_redirect_to=target)
+
+
+def test_a_question_about_a_redirect_ends_with_it_and_makes_way_for_the_right_one(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    cycle.web.page(URL, LONG)
+    secure, elsewhere = URL.replace("http:", "https:"), "http://elsewhere.example.com/page"
+
+    def check(target: str | None, days: int) -> list[tuple[str, str]]:
+        redirect(cycle, target)
+        cycle.later(days=days)
+        assert cycle.refresh(acme, source) in ("new_version", "unchanged")
+        return about_redirects(cycle, source)
+
+    assert check(secure, 0) == [("change_uri", secure)]
+    assert check(None, 8) == [], "the redirect is gone"
+    assert check(secure, 8) == [("change_uri", secure)]
+    assert check(elsewhere, 8) == [], "it leads elsewhere, since today"
+    assert check(elsewhere, 8) == [("change_uri", elsewhere)]
+    rows.add(cycle.deployment, acme, elsewhere, cycle.now)
+    assert check(elsewhere, 8) == [("merge", elsewhere)], "there is a source at its end by now"
+    assert check(elsewhere + "?token=" + "a1B2c3D4e5F6g7H8i9J0", 8) == [], "no address to keep"
+    assert check(secure, 8) == [("change_uri", secure)]
+    cycle.web.fails(URL, Reason.TIMEOUT)
+    cycle.later(days=8)
+    assert cycle.refresh(acme, source) == "timeout"
+    assert about_redirects(cycle, source) == [("change_uri", secure)], "a check that failed has seen nothing"
 
 
 def test_robots_txt_is_asked_where_the_operator_wants_it(cycle: Cycle) -> None:

@@ -60,6 +60,15 @@ update kb_suggestions set state = 'closed'
 update kb_suggestions set reason = 'last_refresh_failed', detail = jsonb_build_object('last_status', %(status)s::text)
  where source_id = %(source_id)s and kind = 'refresh' and state in ('open', 'snoozed')
 
+-- name: withdraw_redirects
+-- What the last check did not see any more: a redirect that is gone or leads elsewhere, or to a page that has become a
+-- source of its own, or is none any more.
+update kb_suggestions g set state = 'closed'
+ where g.source_id = %(source_id)s and g.kind in ('change_uri', 'merge') and g.state in ('open', 'snoozed')
+   and (g.detail->>'uri' is distinct from %(target)s::text
+     or (g.kind = 'merge') <> exists (select from kb_sources o
+                                       where o.tenant_id = g.tenant_id and o.uri = %(target)s and o.id <> g.source_id))
+
 -- name: offer_redirect
 -- A permanent redirect that has stood for seven days, or an https upgrade of the same host at once (spec 1.7);
 -- a target that is another source's uri is a duplicate to merge.
