@@ -508,6 +508,28 @@ def test_a_question_about_a_redirect_ends_with_it_and_makes_way_for_the_right_on
     assert about_redirects(cycle, source) == [("change_uri", secure)], "a check that failed has seen nothing"
 
 
+@pytest.mark.parametrize("kind", ["change_uri", "merge"])
+def test_a_dismissed_question_about_a_redirect_is_asked_again_after_the_next_check(cycle: Cycle, kind: str) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    target = URL.replace("http:", "https:")
+    if kind == "merge":
+        rows.add(cycle.deployment, acme, target, cycle.now)
+    cycle.web.page(URL, LONG)
+    redirect(cycle, target)
+    cycle.refresh(acme, source)
+    who = rows.principal(acme)
+    for _ in range(2):
+        page = suggestions.list_page(cycle.deployment.outside, who, after=None, limit=10, now=cycle.now)
+        (question,) = [one for one in page if one.kind == kind]
+        suggestions.dismiss(cycle.deployment.outside, who, question.id, cycle.now)
+        cycle.later(days=6)
+        listed = suggestions.list_page(cycle.deployment.outside, who, after=None, limit=10, now=cycle.now)
+        assert kind not in [one.kind for one in listed]
+        cycle.refresh(acme, source)
+        assert about_redirects(cycle, source) == [(kind, target)]
+
+
 def test_robots_txt_is_asked_where_the_operator_wants_it(cycle: Cycle) -> None:
     acme = cycle.deployment.tenant()
     source = rows.add(cycle.deployment, acme, URL, cycle.now)

@@ -71,14 +71,12 @@ update kb_suggestions g set state = 'closed'
 
 -- name: offer_redirect
 -- A permanent redirect that has stood for seven days, or an https upgrade of the same host at once (spec 1.7);
--- a target that is another source's uri is a duplicate to merge.
+-- a target that is another source's uri is a duplicate to merge. One that was dismissed is asked again: the source has
+-- just been checked again, and so long did the dismissal hold (spec 1.2).
 insert into kb_suggestions (tenant_id, source_id, kind, reason, detail, created_at)
 select s.tenant_id, s.id, case when o.id is null then 'change_uri' else 'merge' end, 'permanent_redirect',
        jsonb_build_object('uri', %(target)s::text, 'other_source_id', o.id), %(now)s
   from kb_sources s left join kb_sources o on o.tenant_id = s.tenant_id and o.uri = %(target)s and o.id <> s.id
  where s.id = %(source_id)s
    and (s.redirect_since <= %(now)s - interval '7 days' or %(https_upgrade)s or o.id is not null)
-   and not exists (select from kb_suggestions g
-                    where g.source_id = s.id and g.kind in ('change_uri', 'merge') and g.state = 'dismissed'
-                      and g.detail->>'uri' = %(target)s)
 on conflict (source_id, kind) where state in ('open', 'snoozed') do nothing
