@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import UUID
 
 from psycopg.types.json import Jsonb
 
@@ -26,6 +27,10 @@ _GATES = {Outcome.DAMAGED_TEXT: Gate.TEXT_DAMAGE, Outcome.MOSTLY_SECRET: Gate.SE
 
 LOST = "lost_lease"
 """Somebody else has the event now, or it was cancelled: nothing was written."""
+
+EXHAUSTED_A_TICK = 100  # events that kill their workers; there should be none
+
+_UNEXPECTED = "an unexpected error; the operator's log has it"
 
 RECONFIGURED = "settings_changed"
 """The page was read as the source was set before an edit: nothing was written, and the event waits to read it anew."""
@@ -57,14 +62,44 @@ def finish(outside: Outside, job: Job, gathered: Gathered, *, now: datetime) -> 
 def give_up(outside: Outside, job: Job, *, now: datetime) -> None:
     """After an unexpected error: the next delivery may lease the event again, until its leases are used up."""
     with outside.database.transaction(job.source.tenant_id) as tx:
-        tx.row(
+        if sources.get(tx, job.source.id, lock=True) is None:
+            return
+        event = tx.row(
             "events.hand_back",
             id=job.event.id,
             token=job.token,
-            error="an unexpected error; the operator's log has it",
+            error=_UNEXPECTED,
             max_leases=events.MAX_LEASES,
             now=now,
         )
+        if event is None:
+            return
+        _record_attempt(tx, job, Outcome.INTERNAL_ERROR, _UNEXPECTED, now)
+        if event["state"] == "failed":
+            suggestions.tell_failure(tx, job.source.id, Outcome.INTERNAL_ERROR)
+
+
+def end_exhausted(outside: Outside, *, now: datetime) -> int:
+    """Fail the events whose last lease ran out, and have their sources tell; how many.
+
+    Each in a transaction of its tenant, which alone may write to the source. What is over the limit waits for the next
+    tick.
+    """
+    with outside.database.transaction() as tx:
+        found = tx.rows("events.exhausted", now=now, max_leases=events.MAX_LEASES, limit=EXHAUSTED_A_TICK)
+    return sum(_end_exhausted(outside, **event, now=now) for event in found)
+
+
+def _end_exhausted(outside: Outside, id: UUID, tenant_id: UUID, source_id: UUID, now: datetime) -> bool:
+    with outside.database.transaction(tenant_id) as tx:
+        if sources.get(tx, source_id, lock=True) is None:
+            return False
+        ended = tx.row("events.end_exhausted", id=id, now=now, max_leases=events.MAX_LEASES)
+        if ended is None:  # its worker came through after all
+            return False
+        sources.record_attempt(tx, source_id, Outcome.INTERNAL_ERROR, ended["error"], now=now)
+        suggestions.tell_failure(tx, source_id, Outcome.INTERNAL_ERROR)
+        return True
 
 
 def _succeed(outside: Outside, tx: Transaction, job: Job, gathered: Unchanged | Changed, now: datetime) -> str:
@@ -177,7 +212,7 @@ def _fail(tx: Transaction, job: Job, failed: Failed, now: datetime) -> str:
         )
         return failed.outcome
     _close(tx, job, "failed", failed.outcome, failed.detail, now)
-    tx.run("suggestions.refresh_failed", source_id=job.source.id, status=failed.outcome)
+    suggestions.tell_failure(tx, job.source.id, failed.outcome)
     if step.kind == "gone":
         suggestions.offer(
             tx,
@@ -198,10 +233,7 @@ def _log(tx: Transaction, job: Job, outcome: str, now: datetime, **more: Any) ->
 
 
 def _record_attempt(tx: Transaction, job: Job, outcome: Outcome, error: str | None, now: datetime) -> int:
-    gone: int = tx.value(
-        "sources.record_attempt", id=job.source.id, now=now, status=outcome, error=error, gone=outcome.is_gone
-    )
-    return gone
+    return sources.record_attempt(tx, job.source.id, outcome, error, now=now, gone=outcome.is_gone)
 
 
 def _close(tx: Transaction, job: Job, state: str, outcome: Outcome, error: str | None, now: datetime) -> None:

@@ -14,6 +14,7 @@ from chalicelib.services import (
     evaluations,
     finished_work,
     ingest_log,
+    outcomes,
     provider_secrets,
     retention,
     search_cache,
@@ -56,6 +57,7 @@ def tick(outside: Outside, *, now: datetime) -> Ticked:
         tx.run("scheduler.ticked", now=now)
         swept = tx.rows("events.sweep_leases", now=now, max_leases=MAX_LEASES)
         due = tx.value("events.count_due", now=now, limit=DUE_COUNTED)
+    exhausted = outcomes.end_exhausted(outside, now=now)
     if now.minute == HOUSEKEEPING_MINUTE:
         _tidy(outside, now)
     lost = _sweep_lost(outside, now)
@@ -64,7 +66,8 @@ def tick(outside: Outside, *, now: datetime) -> Ticked:
         summary_writing.dispatch(outside, now)
     _measure_queue(outside, now)
     dropped = finished_work.drop(outside, now=now)  # after all that somebody waits for
-    return Ticked(due, dispatched, unsent, caps_reached, leases_swept=len(swept), lost_swept=lost, dropped=dropped)
+    leases = len(swept) + exhausted
+    return Ticked(due, dispatched, unsent, caps_reached, leases_swept=leases, lost_swept=lost, dropped=dropped)
 
 
 def _tidy(outside: Outside, now: datetime) -> None:

@@ -57,6 +57,14 @@ def page(tx: Transaction, tenant_id: UUID, *, after: tuple[datetime, UUID] | Non
     return tx.all("sources.page", Source, tenant_id=tenant_id, after_time=time, after_id=ident, limit=limit)
 
 
+def record_attempt(
+    tx: Transaction, source_id: UUID, status: str, error: str | None, *, now: datetime, gone: bool = False
+) -> int:
+    """Write a try down that confirmed nothing; how many in a row have now found the page ``gone``."""
+    in_a_row: int = tx.value("sources.record_attempt", id=source_id, now=now, status=status, error=error, gone=gone)
+    return in_a_row
+
+
 def stale(tx: Transaction, tenant_id: UUID, now: datetime) -> list[Source]:
     """Active sources past their TTL about which nothing is open, queued or freshly dismissed."""
     return tx.all("sources.stale", Source, tenant_id=tenant_id, now=now)

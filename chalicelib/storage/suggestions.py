@@ -83,6 +83,11 @@ def offer_refreshes(tx: Transaction, tenant_id: UUID, offers: Sequence[RefreshOf
     )
 
 
+def tell_failure(tx: Transaction, source_id: UUID, status: str) -> None:
+    """Have an unanswered question about a refresh say that it was tried meanwhile, and how it failed."""
+    tx.run("suggestions.refresh_failed", source_id=source_id, status=status)
+
+
 def get(tx: Transaction, suggestion_id: UUID, *, lock: bool = False) -> Suggestion | None:
     """The suggestion, locked until the transaction ends if ``lock``."""
     return tx.one("suggestions.get_for_update" if lock else "suggestions.get", Suggestion, id=suggestion_id)

@@ -10,7 +10,7 @@ import pytest
 
 from chalicelib.fetching.errors import FetchError, Reason
 from chalicelib.fetching.ssrf import FetchResult
-from chalicelib.services import enforcement, reviews, suggestions, work
+from chalicelib.services import enforcement, refresh, reviews, scheduling, suggestions, work
 from chalicelib.storage.sources import Source
 from chalicelib.storage.suggestions import Suggestion
 from chalicelib.workers import refresh as worker
@@ -278,7 +278,6 @@ def test_a_source_switched_off_while_queued_is_not_fetched(cycle: Cycle) -> None
 
 
 def message_before_toggle(cycle: Cycle) -> None:
-    from chalicelib.services import scheduling
 
     scheduling.tick(cycle.deployment.worker, now=cycle.now)
     assert cycle.deployment.queue.messages
@@ -416,6 +415,51 @@ def test_an_unexpected_error_ends_as_failed_after_five_leases(cycle: Cycle) -> N
     assert worker.run(cycle.outside, event.id, clock=lambda: cycle.now) == "nothing_to_do"
     ended = rows.event(cycle.deployment, event.id)
     assert (ended["state"], ended["outcome"]) == ("failed", "internal_error")
+
+
+def test_a_source_tells_of_an_unexpected_error_and_is_suggested_for_that_reason(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    assert [one.reason for one in asked(cycle, acme)] == ["never_fetched"]
+    event = rows.queue(cycle.deployment, acme, source, "now", cycle.now)
+    message_before_toggle(cycle)
+    for lease in range(1, 6):
+        cycle.later(minutes=1)
+        with pytest.raises(KeyError):
+            worker.run(cycle.outside, event.id, clock=lambda: cycle.now)
+        row = cycle.source(source)
+        assert (row["last_status"], row["last_attempt_at"], row["last_checked_at"]) == (
+            "internal_error",
+            cycle.now,
+            None,
+        ), lease
+        assert "unexpected error" in row["last_error"]
+    (again,) = asked(cycle, acme)
+    assert (again.reason, again.detail) == ("last_refresh_failed", {"last_status": "internal_error"})
+
+
+def test_a_source_tells_of_an_event_that_killed_its_workers(cycle: Cycle) -> None:
+    acme = cycle.deployment.tenant()
+    source = rows.add(cycle.deployment, acme, URL, cycle.now)
+    assert [one.reason for one in asked(cycle, acme)] == ["never_fetched"]
+    event = rows.queue(cycle.deployment, acme, source, "now", cycle.now)
+    for _ in range(5):
+        scheduling.tick(cycle.deployment.worker, now=cycle.now)
+        (message,) = cycle.deployment.queue.messages
+        cycle.deployment.queue.messages.clear()
+        assert refresh.begin(cycle.deployment.worker, message.event_id, now=cycle.now) is not None
+        cycle.later(minutes=10)
+    # The message comes once more before the sweep: nothing is done, and the trace is left all the same.
+    assert worker.run(cycle.outside, event.id, clock=lambda: cycle.now) == "nothing_to_do"
+    assert scheduling.tick(cycle.deployment.worker, now=cycle.now).leases_swept == 1
+    ended = rows.event(cycle.deployment, event.id)
+    assert (ended["state"], ended["error"]) == ("failed", "5 leases ended without an outcome")
+    row = cycle.source(source)
+    assert (row["last_status"], row["last_error"]) == ("internal_error", ended["error"])
+    assert (row["last_attempt_at"], row["last_checked_at"]) == (cycle.now, None)
+    (again,) = asked(cycle, acme)
+    assert (again.reason, again.detail) == ("last_refresh_failed", {"last_status": "internal_error"})
+    assert scheduling.tick(cycle.deployment.worker, now=cycle.now).leases_swept == 0
 
 
 def test_a_night_event_does_not_start_outside_its_window(cycle: Cycle) -> None:

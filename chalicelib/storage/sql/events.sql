@@ -81,15 +81,22 @@ select count(*) from kb_events where state = 'dispatched'
 update kb_events set state = 'pending', dispatched_at = null where id = any (%(ids)s) and state = 'dispatched'
 
 -- name: sweep_leases
-update kb_events
-   set state = case when leases >= %(max_leases)s then 'failed' else 'pending' end,
-       outcome = case when leases >= %(max_leases)s then 'internal_error' else outcome end,
-       error = case when leases >= %(max_leases)s then leases || ' leases ended without an outcome' else error end,
-       finished_at = case when leases >= %(max_leases)s then %(now)s end,
-       lease_token = null, lease_until = null, dispatched_at = null
- where id = any (array(select id from kb_events where state = 'running' and lease_until <= %(now)s
+update kb_events set state = 'pending', lease_token = null, lease_until = null, dispatched_at = null
+ where id = any (array(select id from kb_events
+                        where state = 'running' and lease_until <= %(now)s and leases < %(max_leases)s
                         order by lease_until limit 1000 for update skip locked))
-returning id, state
+returning id
+
+-- name: exhausted
+select id, tenant_id, source_id from kb_events
+ where state = 'running' and lease_until <= %(now)s and leases >= %(max_leases)s order by lease_until limit %(limit)s
+
+-- name: end_exhausted
+update kb_events
+   set state = 'failed', outcome = 'internal_error', error = leases || ' leases ended without an outcome',
+       finished_at = %(now)s, lease_token = null, lease_until = null, dispatched_at = null
+ where id = %(id)s and state = 'running' and lease_until <= %(now)s and leases >= %(max_leases)s
+returning error
 
 -- name: sweep_lost
 update kb_events set state = 'pending', dispatched_at = null
@@ -98,7 +105,10 @@ update kb_events set state = 'pending', dispatched_at = null
 returning id
 
 -- name: lease
-select * from lease_event_v1(%(event_id)s, %(token)s, %(now)s, %(until)s, %(max_leases)s)
+-- One that has used up its leases is left to the sweep, which tells its source.
+select l.* from kb_events e,
+       lateral lease_event_v1(e.id, %(token)s, %(now)s, %(until)s, %(max_leases)s) l
+ where e.id = %(event_id)s and e.leases < %(max_leases)s
 
 -- name: put_back
 -- The event gives its lease back unused: nothing was tried, so nothing is counted.
