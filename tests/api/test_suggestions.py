@@ -129,6 +129,31 @@ def test_an_open_review_keeps_the_refresh_back(ours: Tenant) -> None:
     assert [item["kind"] for item in listed(ours)] == ["refresh"]
 
 
+@pytest.mark.parametrize("kind", ["review_change", "gone"])
+def test_a_question_that_was_put_off_leaves_its_source_to_go_stale(kind: str, ours: Tenant) -> None:
+    source = UUID(ours.add("https://a.example")["id"])
+    asked = hold_text(ours, source, now=datetime.now(UTC)) if kind == "review_change" else suggest(ours, source, kind)
+    assert [item["kind"] for item in listed(ours)] == [kind]
+    until = datetime.fromisoformat(decide(ours, asked, "snooze", {"days": 365}).json["snoozed_until"])
+    assert [item["kind"] for item in listed(ours)] == ["refresh"]
+    assert decide(ours, only(ours)["id"], "dismiss").status == 200
+    assert [one.kind for one in listed_at(ours, until - DAY)] == ["refresh"]
+    # Open again, a review is what the source is asked about; both say that the page may be gone, or stale.
+    again = [one.kind for one in listed_at(ours, until)]
+    assert sorted(again) == (["review_change"] if kind == "review_change" else ["gone", "refresh"])
+
+
+def test_a_refresh_that_was_put_off_is_not_closed_by_a_review(ours: Tenant) -> None:
+    source = UUID(ours.add("https://a.example")["id"])
+    refresh = only(ours)["id"]
+    until = datetime.fromisoformat(decide(ours, refresh, "snooze", {"days": 3}).json["snoozed_until"])
+    review = hold_text(ours, source, now=datetime.now(UTC))
+    assert [item["id"] for item in listed(ours)] == [str(review)]
+    decide(ours, review, "dismiss")
+    assert listed(ours) == []
+    assert [str(one.id) for one in listed_at(ours, until)] == [refresh]
+
+
 def test_snoozing_hides_a_suggestion_until_the_day(ours: Tenant) -> None:
     ours.add("https://a.example")
     ident = only(ours)["id"]

@@ -278,7 +278,6 @@ def test_a_source_switched_off_while_queued_is_not_fetched(cycle: Cycle) -> None
 
 
 def message_before_toggle(cycle: Cycle) -> None:
-
     scheduling.tick(cycle.deployment.worker, now=cycle.now)
     assert cycle.deployment.queue.messages
 

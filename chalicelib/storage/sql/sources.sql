@@ -49,6 +49,7 @@ update kb_sources
  where id = %(id)s returning gone_in_a_row
 
 -- name: stale
+-- A review or a farewell keeps the question back while it is open: one that was put off leaves the source to go stale.
 -- Hashed lists and a look-up a row, not joins: right after thousands of sources were added the statistics know of none,
 -- and a nested loop over them would take minutes.
 select s.* from kb_sources s
@@ -57,8 +58,9 @@ select s.* from kb_sources s
    and s.id not in (select e.source_id from kb_events e
                      where e.tenant_id = %(tenant_id)s and e.state in ('pending', 'dispatched', 'running'))
    and s.id not in (select g.source_id from kb_suggestions g
-                     where g.tenant_id = %(tenant_id)s and g.state in ('open', 'snoozed')
-                       and g.kind in ('refresh', 'review_change', 'gone'))
+                     where g.tenant_id = %(tenant_id)s
+                       and (g.state = 'open' and g.kind in ('refresh', 'review_change', 'gone')
+                         or g.state = 'snoozed' and g.kind = 'refresh'))
    and not coalesce((select true from kb_suggestions g
                       where g.source_id = s.id and g.kind = 'refresh' and g.state = 'dismissed'
                         and (s.last_checked_at is null or s.last_checked_at <= g.decided_at)

@@ -23,12 +23,16 @@ update kb_suggestions set state = 'open', snoozed_until = null
  where tenant_id = %(tenant_id)s and state = 'snoozed' and snoozed_until <= %(now)s
 
 -- name: close_moot
--- A source that was refreshed, switched off or found stale no longer needs no question about it.
+-- A source that was refreshed, switched off or found stale no longer needs no question about it; nor does one about
+-- whose text somebody is asked.
 update kb_suggestions g set state = 'closed'
   from kb_sources s
  where s.id = g.source_id and g.tenant_id = %(tenant_id)s and g.state in ('open', 'snoozed') and g.kind = 'refresh'
    and (not s.active
-     or s.last_checked_at + make_interval(secs => s.refresh_ttl_seconds) > %(now)s)
+     or s.last_checked_at + make_interval(secs => s.refresh_ttl_seconds) > %(now)s
+     or g.state = 'open' and g.source_id in (select r.source_id from kb_suggestions r
+                                              where r.tenant_id = %(tenant_id)s and r.kind = 'review_change'
+                                                and r.state = 'open'))
 
 -- name: page
 select g.*, s.uri as source_uri, s.name as source_name
