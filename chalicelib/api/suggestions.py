@@ -12,6 +12,7 @@ from chalicelib.api import events, fields, problem
 from chalicelib.api.resource import Answer, Call, Input, NoQuery, Nothing, Output, Query, Resource
 from chalicelib.domain.cursor import cut
 from chalicelib.errors import Problem
+from chalicelib.services import bulk_approval
 from chalicelib.services import suggestions as service
 from chalicelib.storage.suggestions import Suggestion
 
@@ -124,7 +125,7 @@ def list_suggestions(call: Call[Nothing, PageQuery]) -> Answer:
 )
 def approve_suggestions(call: Call[BulkIn, NoQuery]) -> Answer:
     """Approve many suggestions, each with its own result."""
-    done, allowance = service.approve_many(
+    done, allowance = bulk_approval.approve_many(
         call.outside, call.who, call.body.ids, correlation_id=call.correlation_id, now=call.now
     )
     return Answer(BulkOut(results=[_result(ident, outcome) for ident, outcome in done]), 200, allowance.headers())

@@ -71,6 +71,17 @@ def count_mutation(outside: Outside, who: Principal, now: datetime) -> Allowance
         return allowance
 
 
+@contextmanager
+def turn(outside: Outside, who: Principal) -> Iterator[Transaction]:
+    """A transaction for a part of a mutation that was counted already.
+
+    It takes its turn among the tenant's mutations as each of them does: by the row that counts them.
+    """
+    with outside.database.transaction(who.tenant_id) as tx:
+        tx.row("limits.turn", tenant_id=who.tenant_id)
+        yield tx
+
+
 def give_back(tx: Transaction, tenant_id: UUID, allowance: Allowance) -> Allowance:
     """Take one mutation back, in the transaction that took it: a bulk that was refused whole changed nothing."""
     tx.run("limits.give_back", tenant_id=tenant_id)

@@ -103,7 +103,7 @@ def erase(tx: Transaction, tenant_id: UUID, source_id: UUID, content_hash: str, 
 
 def _erase_expired(tx: Transaction, tenant_id: UUID, now: datetime) -> int:
     due = _expired(tx, tenant_id, now)
-    for one in due:
+    for one in sorted(due, key=lambda one: one.source_id):  # whoever locks several sources goes by their ids
         erase(tx, tenant_id, one.source_id, one.content_hash, now)
     if due:
         chunks = [str(one.chunk_id) for one in due]

@@ -84,11 +84,16 @@ def upsert_many(
 ) -> tuple[list[Upserted | Problem], quotas.Allowance]:
     """Add or update many, each with its own result; one mutation of the limit. Raises RateLimited."""
     results: list[Upserted | Problem] = []
+    uris = [_identity_or_fault(outside, one.uri) for one in wanted]
     with quotas.mutation(outside, who, now) as (tx, allowance):
-        for one in wanted:
+        sources.lock_known(tx, who.tenant_id, [uri for uri in uris if isinstance(uri, str)])
+        for one, uri in zip(wanted, uris, strict=True):
+            if isinstance(uri, Problem):
+                results.append(uri)
+                continue
             try:
                 with tx.savepoint():
-                    results.append(_upsert(tx, who.tenant_id, _identity(outside, one.uri), one, now))
+                    results.append(_upsert(tx, who.tenant_id, uri, one, now))
             except Problem as problem:
                 results.append(problem)
         if not any(isinstance(result, Upserted) for result in results):
@@ -123,6 +128,13 @@ def _identity(outside: Outside, uri: str) -> str:
         raise Invalid(f"uri: may not be fetched ({refusal.reason})", field="uri", rule=str(refusal.reason)) from refusal
     except ValueError as error:
         raise Invalid(f"uri: {error}", field="uri", rule=str(error)) from error
+
+
+def _identity_or_fault(outside: Outside, uri: str) -> str | Problem:
+    try:
+        return _identity(outside, uri)
+    except Invalid as fault:
+        return fault
 
 
 def _upsert(tx: Transaction, tenant_id: UUID, uri: str, wanted: Wanted, now: datetime) -> Upserted:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from chalicelib.errors import Conflict, NotFound, Problem
+from chalicelib.errors import Conflict, NotFound
 from chalicelib.services import quotas
 from chalicelib.services.approvals import schedule
 from chalicelib.services.outside import Outside
@@ -17,8 +17,6 @@ from chalicelib.storage.connection import Transaction
 from chalicelib.storage.events import Event
 from chalicelib.storage.sources import Source
 from chalicelib.storage.suggestions import RefreshOffer, Suggestion
-
-MAX_BULK = 1000  # suggestions that one call of approve-all decides
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +38,7 @@ def list_page(
 
 def generate(tx: Transaction, tenant_id: UUID, now: datetime) -> None:
     """Bring the tenant's suggestions up to date: idempotent, and safe against a twin at the same instant."""
-    tx.run("suggestions.reopen_snoozed", tenant_id=tenant_id, now=now)
-    tx.run("suggestions.close_moot", tenant_id=tenant_id, now=now)
+    suggestions.bring_up_to_date(tx, tenant_id, now)
     stale = sources.stale(tx, tenant_id, now)
     suggestions.offer_refreshes(tx, tenant_id, [_refresh_offer(source, now) for source in stale], now)
 
@@ -58,34 +55,7 @@ def approve(
 ) -> tuple[Approved, quotas.Allowance]:
     """Do what the suggestion proposes. Raises NotFound, Conflict, RateLimited."""
     with quotas.mutation(outside, who, now) as (tx, allowance):
-        return _approve(tx, who, suggestion_id, correlation_id, now), allowance
-
-
-def approve_many(
-    outside: Outside,
-    who: Principal,
-    suggestion_ids: list[UUID] | None,
-    *,
-    correlation_id: str | None,
-    now: datetime,
-) -> tuple[list[tuple[UUID, Approved | Problem]], quotas.Allowance]:
-    """Approve the given suggestions, or all open ones (None), each with its own result; one mutation of the limit."""
-    results: list[tuple[UUID, Approved | Problem]] = []
-    with quotas.mutation(outside, who, now) as (tx, allowance):
-        if suggestion_ids is None:
-            generate(tx, who.tenant_id, now)
-            suggestion_ids = [
-                row["id"] for row in tx.rows("suggestions.open_ids", tenant_id=who.tenant_id, limit=MAX_BULK)
-            ]
-        for suggestion_id in dict.fromkeys(suggestion_ids):
-            try:
-                with tx.savepoint():
-                    results.append((suggestion_id, _approve(tx, who, suggestion_id, correlation_id, now)))
-            except Problem as problem:
-                results.append((suggestion_id, problem))
-        if not any(isinstance(result, Approved) for _, result in results):
-            allowance = quotas.give_back(tx, who.tenant_id, allowance)
-    return results, allowance
+        return carry_out(tx, who, suggestion_id, correlation_id, now), allowance
 
 
 def snooze(
@@ -117,6 +87,7 @@ def _answer(
 
 def _locked(tx: Transaction, suggestion_id: UUID) -> tuple[Suggestion, Source]:
     """The open suggestion and its source, both locked; the source first, as the worker locks them."""
+    suggestions.lock_sources_of(tx, [suggestion_id])
     seen = suggestions.get(tx, suggestion_id)
     if seen is None:
         raise NotFound("there is no such suggestion")
@@ -129,9 +100,10 @@ def _locked(tx: Transaction, suggestion_id: UUID) -> tuple[Suggestion, Source]:
     return suggestion, source
 
 
-def _approve(
+def carry_out(
     tx: Transaction, who: Principal, suggestion_id: UUID, correlation_id: str | None, now: datetime
 ) -> Approved:
+    """Do what the suggestion proposes, in the transaction of a mutation. Raises NotFound, Conflict, QuotaExceeded."""
     suggestion, source = _locked(tx, suggestion_id)
     event = _ACTIONS[suggestion.kind](tx, suggestion, source, correlation_id, now)
     suggestions.decide(

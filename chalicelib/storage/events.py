@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from uuid import UUID
 
 from chalicelib.storage.connection import Transaction
+from chalicelib.storage.sources import Source
 
 REFRESH = "KB_REFRESH_SOURCE"
 PUBLISH = "KB_PUBLISH_REVIEW"
@@ -66,6 +68,27 @@ def insert(
         correlation_id=correlation_id,
         now=now,
     )
+
+
+def insert_nights(
+    tx: Transaction, sources: Sequence[Source], *, available_at: datetime, correlation_id: str | None, now: datetime
+) -> None:
+    """A pending refresh in the night for each source of one tenant that has no open event, all in one statement."""
+    tx.run(
+        "events.insert_nights",
+        tenant_id=sources[0].tenant_id,
+        source_ids=[source.id for source in sources],
+        generations=[source.generation for source in sources],
+        kind=REFRESH,
+        available_at=available_at,
+        correlation_id=correlation_id,
+        now=now,
+    )
+
+
+def open_of_sources(tx: Transaction, source_ids: Sequence[UUID]) -> list[Event]:
+    """The pending, dispatched and running events of these sources, locked."""
+    return tx.all("events.open_of_sources", Event, source_ids=list(source_ids))
 
 
 def open_of_source(tx: Transaction, source_id: UUID) -> Event | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -44,6 +45,16 @@ class Source:
 def get(tx: Transaction, source_id: UUID, *, lock: bool = False) -> Source | None:
     """The source, locked until the transaction ends if ``lock``; None if there is none in this tenant."""
     return tx.one("sources.get_for_update" if lock else "sources.get", Source, id=source_id)
+
+
+def get_many(tx: Transaction, source_ids: Sequence[UUID]) -> list[Source]:
+    """Those of the sources that are there in this tenant."""
+    return tx.all("sources.get_many", Source, ids=list(source_ids))
+
+
+def lock_known(tx: Transaction, tenant_id: UUID, uris: Sequence[str]) -> None:
+    """Lock those of the canonical uris that are sources, in the order in which everybody locks several."""
+    tx.rows("sources.lock_known", tenant_id=tenant_id, uris=list(uris))
 
 
 def find_by_uri(tx: Transaction, tenant_id: UUID, uri: str) -> Source | None:

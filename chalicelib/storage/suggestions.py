@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -93,10 +93,54 @@ def get(tx: Transaction, suggestion_id: UUID, *, lock: bool = False) -> Suggesti
     return tx.one("suggestions.get_for_update" if lock else "suggestions.get", Suggestion, id=suggestion_id)
 
 
+def lock_sources_of(tx: Transaction, suggestion_ids: Sequence[UUID]) -> None:
+    """Lock the sources that these suggestions are about, before the suggestions, in the order of their ids.
+
+    Everybody who decides about a suggestion has its source; whoever takes several sources takes them in this order.
+    """
+    tx.rows("suggestions.lock_sources_of", ids=list(suggestion_ids))
+
+
+def lock_many(tx: Transaction, suggestion_ids: Sequence[UUID]) -> dict[UUID, Suggestion]:
+    """Those of the suggestions that are there, locked; the caller has locked their sources."""
+    found = tx.all("suggestions.get_many_for_update", Suggestion, ids=list(suggestion_ids))
+    return {suggestion.id: suggestion for suggestion in found}
+
+
+def bring_up_to_date(tx: Transaction, tenant_id: UUID, now: datetime) -> None:
+    """Open again what was put off until now, and close what needs no answer any more."""
+    due = [row["id"] for row in tx.rows("suggestions.due_again", tenant_id=tenant_id, now=now)]
+    moot = [row["id"] for row in tx.rows("suggestions.moot", tenant_id=tenant_id, now=now)]
+    if due or moot:
+        lock_sources_of(tx, due + moot)
+        tx.run("suggestions.reopen", ids=due, now=now)
+        tx.run("suggestions.close", ids=moot)
+
+
 def page(tx: Transaction, tenant_id: UUID, *, after: tuple[datetime, UUID] | None, limit: int) -> list[Suggestion]:
     """Up to ``limit`` open suggestions after the keyset position, oldest first."""
     time, ident = after or (None, None)
     return tx.all("suggestions.page", Suggestion, tenant_id=tenant_id, after_time=time, after_id=ident, limit=limit)
+
+
+def approve_many(tx: Transaction, approved: Mapping[UUID, UUID], *, now: datetime, decided_by: UUID | None) -> None:
+    """Write down that these suggestions were approved, each with its event, in one statement."""
+    tx.run(
+        "suggestions.approve_many",
+        ids=list(approved),
+        event_ids=list(approved.values()),
+        now=now,
+        decided_by=decided_by,
+    )
+
+
+def open_ids(
+    tx: Transaction, tenant_id: UUID, *, after: tuple[datetime, UUID] | None, limit: int
+) -> list[tuple[datetime, UUID]]:
+    """Where up to ``limit`` open suggestions after the keyset position stand: when they were made, and their ids."""
+    time, ident = after or (None, None)
+    found = tx.rows("suggestions.open_ids", tenant_id=tenant_id, after_time=time, after_id=ident, limit=limit)
+    return [(row["created_at"], row["id"]) for row in found]
 
 
 def decide(

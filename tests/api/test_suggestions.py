@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -10,8 +12,11 @@ from uuid import UUID, uuid4
 import pytest
 
 from chalicelib.domain.night_window import NightSettings, next_start
-from chalicelib.services import suggestions
+from chalicelib.services import bulk_approval, quotas, suggestions
+from chalicelib.services.outside import Outside
 from chalicelib.services.tokens import Principal
+from chalicelib.storage import connection as connection_module
+from chalicelib.storage.connection import Transaction
 from chalicelib.storage.suggestions import Suggestion
 from tests.api import tables
 from tests.api.crowd import Crowd
@@ -463,6 +468,51 @@ def test_approving_all_decides_what_is_open_and_makes_it_current_first(ours: Ten
     assert _used(ours) == used + 1
     again = ours.post("/v1/kb/suggestions/approve", {"all": True}).json["results"]
     assert [result["status"] for result in again] == [409]
+
+
+def test_what_a_part_has_approved_stands_before_the_next_part_is_done(
+    ours: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk_approval, "PART", 4)
+    ours.post("/v1/kb/sources/batch", {"sources": [{"uri": f"https://e.example/{n}"} for n in range(10)]})
+    seen: list[int] = []
+    turn = quotas.turn
+
+    @contextmanager
+    def watched(outside: Outside, who: Principal) -> Iterator[Transaction]:
+        with tables.superuser(ours.deployment) as connection:
+            row = connection.execute("select count(*) from kb_events where tenant_id = %s", (ours.id,)).fetchone()
+            seen.append(row[0] if row else 0)
+        with turn(outside, who) as tx:
+            yield tx
+
+    monkeypatch.setattr(quotas, "turn", watched)
+    used = _used(ours)
+    results = ours.post("/v1/kb/suggestions/approve", {"all": True}).json["results"]
+    assert [result["status"] for result in results] == [202] * 10
+    assert seen == [0, 4, 8]
+    assert _used(ours) == used + 1
+    assert {result["event"]["state"] for result in results} == {"pending"}
+    assert ours.get("/v1/kb/status").json["suggestions"] == {"open": 0, "approved": 10}
+
+
+def test_refreshes_are_approved_together_and_not_one_by_one(ours: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours.post("/v1/kb/sources/batch", {"sources": [{"uri": f"https://e.example/{n}"} for n in range(100)]})
+    statements: list[str] = []
+    named = connection_module.query
+    monkeypatch.setattr(connection_module, "query", lambda name: statements.append(name) or named(name))
+    results = ours.post("/v1/kb/suggestions/approve", {"all": True}).json["results"]
+    assert [result["status"] for result in results] == [202] * 100
+    assert len(statements) < 40, statements
+
+
+def test_what_is_decided_twice_in_one_bulk_goes_by_the_order_of_the_questions(ours: Tenant) -> None:
+    source = ours.add("https://a.example")["id"]
+    refresh = only(ours)["id"]
+    gone = str(suggest(ours, UUID(source), "gone"))
+    results = ours.post("/v1/kb/suggestions/approve", {"ids": [gone, refresh]}).json["results"]
+    assert [result["status"] for result in results] == [200, 409]
+    assert results[1]["problem"]["code"] == "source_inactive"
 
 
 def test_approving_all_of_nothing_is_an_empty_list(ours: Tenant) -> None:

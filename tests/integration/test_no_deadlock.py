@@ -5,11 +5,19 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, time, timedelta
+from time import sleep
 from typing import Any
 
-from chalicelib.services import embeddings, scheduling, sources, suggestions, tenant_settings
+import psycopg
+import pytest
+
+from chalicelib.services import bulk_approval, embeddings, scheduling, sources, suggestions, tenant_settings
 from chalicelib.services.outside import Outside
+from chalicelib.services.tokens import Principal
+from chalicelib.storage import sources as stored_sources
+from chalicelib.storage import suggestions as stored_suggestions
 from tests.integration import rows
 from tests.tenants import Deployment
 
@@ -68,6 +76,72 @@ def test_a_list_of_suggestions_beside_a_batch_of_updates(deployment: Deployment)
             deployment,
             ("larder_app", lambda outside: suggestions.list_page(outside, who, after=None, limit=100, now=DAY)),
             ("larder_app", lambda outside: sources.upsert_many(outside, who, wanted, DAY)),
+        )
+
+
+def list_all(outside: Outside, who: Principal) -> object:
+    return suggestions.list_page(outside, who, after=None, limit=100, now=DAY)
+
+
+def approve_all(outside: Outside, who: Principal) -> object:
+    return bulk_approval.approve_many(outside, who, None, correlation_id=None, now=DAY)
+
+
+@pytest.mark.parametrize("ask", [list_all, approve_all])
+def test_who_asks_for_suggestions_waits_for_a_worker_that_has_the_source_and_not_the_other_way_round(
+    deployment: Deployment, ask: Callable[[Outside, Principal], object]
+) -> None:
+    acme = deployment.tenant()
+    who = rows.principal(acme)
+    source = rows.add(deployment, acme, "http://acme.example.com/", DAY)
+    (question,) = suggestions.list_page(deployment.outside, who, after=None, limit=9, now=DAY - timedelta(days=2))
+    suggestions.snooze(deployment.outside, who, question.id, 1, DAY - timedelta(days=2))
+    with (
+        psycopg.connect(deployment.server.url(deployment.database_name, "postgres")) as worker,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        worker.execute("select from kb_sources where id = %s for no key update", (source.id,))
+        asking = pool.submit(ask, deployment.outside, who)
+        wait_until_blocked(deployment)
+        worker.execute("update kb_suggestions set state = 'closed' where source_id = %s", (source.id,))
+        worker.commit()
+        asking.result(timeout=30)
+
+
+def wait_until_blocked(deployment: Deployment) -> None:
+    """Until somebody waits for a lock."""
+    for _ in range(300):
+        if rows.sql(deployment, "select pid from pg_locks where not granted"):
+            return
+        sleep(0.02)
+    raise AssertionError("nobody waits")
+
+
+def test_all_suggestions_approved_beside_lists_updates_and_work(deployment: Deployment) -> None:
+    acme = deployment.tenant()
+    who = rows.principal(acme)
+    added = rows.add_many(deployment, acme, 60, DAY)
+    wanted = [sources.Wanted(source.uri, name="again") for source in random.Random(5).sample(added, len(added))]
+    fault = "a fault that is told"
+
+    def work(outside: Outside) -> None:
+        for source in random.Random(7).sample(added, len(added)):
+            with outside.database.transaction(acme.id) as tx:
+                stored_sources.get(tx, source.id, lock=True)
+                stored_sources.record_attempt(tx, source.id, "internal_error", fault, now=DAY)
+                stored_suggestions.tell_failure(tx, source.id, "internal_error")
+
+    for _ in range(10):
+        rows.sql(deployment, "delete from kb_suggestions; delete from kb_events")
+        list_all(deployment.outside, who)
+        rows.sql(deployment, "update kb_suggestions set state = 'snoozed', snoozed_until = %s", DAY)
+        at_once(
+            deployment,
+            ("larder_app", lambda outside: list_all(outside, who)),
+            ("larder_app", lambda outside: list_all(outside, who)),
+            ("larder_app", lambda outside: approve_all(outside, who)),
+            ("larder_app", lambda outside: sources.upsert_many(outside, who, wanted, DAY)),
+            ("larder_worker", work),
         )
 
 

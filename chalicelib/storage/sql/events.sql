@@ -9,6 +9,17 @@ returning *
 -- name: open_of_source
 select * from kb_events where source_id = %(source_id)s and state in ('pending', 'dispatched', 'running') for update
 
+-- name: insert_nights
+insert into kb_events (tenant_id, source_id, kind, night, available_at, approved_at, source_generation, correlation_id,
+                       created_at)
+select %(tenant_id)s, n.source_id, %(kind)s, true, %(available_at)s, %(now)s, n.generation, %(correlation_id)s, %(now)s
+  from unnest(%(source_ids)s::uuid[], %(generations)s::integer[]) as n (source_id, generation)
+on conflict (source_id) where state in ('pending', 'dispatched', 'running') do nothing
+
+-- name: open_of_sources
+select * from kb_events where source_id = any (%(source_ids)s) and state in ('pending', 'dispatched', 'running')
+ order by source_id for update
+
 -- name: bring_forward
 update kb_events set night = false, available_at = %(now)s where id = %(id)s and state = 'pending' returning *
 

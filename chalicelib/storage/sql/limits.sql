@@ -12,5 +12,8 @@ returning used, started_at
 -- name: window
 select used, started_at from mutation_windows where tenant_id = %(tenant_id)s
 
+-- name: turn
+select used from mutation_windows where tenant_id = %(tenant_id)s for update
+
 -- name: give_back
 update mutation_windows set used = used - 1 where tenant_id = %(tenant_id)s

@@ -4,6 +4,13 @@ select * from kb_sources where id = %(id)s
 -- name: get_for_update
 select * from kb_sources where id = %(id)s for no key update
 
+-- name: get_many
+select * from kb_sources where id = any (%(ids)s)
+
+-- name: lock_known
+-- In the order of their ids: whoever takes several sources does so.
+select id from kb_sources where tenant_id = %(tenant_id)s and uri = any (%(uris)s) order by id for no key update
+
 -- name: find_by_uri
 select * from kb_sources where tenant_id = %(tenant_id)s and uri = %(uri)s for no key update
 

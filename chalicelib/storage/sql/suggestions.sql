@@ -4,6 +4,9 @@ select * from kb_suggestions where id = %(id)s
 -- name: get_for_update
 select * from kb_suggestions where id = %(id)s for update
 
+-- name: get_many_for_update
+select * from kb_suggestions where id = any (%(ids)s) order by id for update
+
 -- name: insert
 insert into kb_suggestions (tenant_id, source_id, kind, reason, detail, held_text_id, stale_since, created_at)
 values (%(tenant_id)s, %(source_id)s, %(kind)s, %(reason)s, %(detail)s, %(held_text_id)s, %(stale_since)s, %(now)s)
@@ -18,21 +21,37 @@ select %(tenant_id)s, n.source_id, 'refresh', n.reason, n.detail, n.stale_since,
  order by n.source_id
 on conflict (source_id, kind) where state in ('open', 'snoozed') do nothing
 
--- name: reopen_snoozed
-update kb_suggestions set state = 'open', snoozed_until = null
+-- name: lock_sources_of
+-- In the order of their ids: whoever takes several sources does so, and takes them before what belongs to them.
+select s.id from kb_sources s
+ where s.id = any (array(select g.source_id from kb_suggestions g where g.id = any (%(ids)s)
+                         union select (g.detail->>'other_source_id')::uuid from kb_suggestions g
+                                where g.id = any (%(ids)s) and g.kind = 'merge'))
+ order by s.id for no key update
+
+-- name: due_again
+select id from kb_suggestions
  where tenant_id = %(tenant_id)s and state = 'snoozed' and snoozed_until <= %(now)s
 
--- name: close_moot
+-- name: reopen
+update kb_suggestions set state = 'open', snoozed_until = null
+ where id = any (%(ids)s) and state = 'snoozed' and snoozed_until <= %(now)s
+
+-- name: moot
 -- A source that was refreshed, switched off or found stale no longer needs no question about it; nor does one about
 -- whose text somebody is asked.
-update kb_suggestions g set state = 'closed'
-  from kb_sources s
- where s.id = g.source_id and g.tenant_id = %(tenant_id)s and g.state in ('open', 'snoozed') and g.kind = 'refresh'
+select g.id
+  from kb_suggestions g join kb_sources s on s.id = g.source_id
+ where g.tenant_id = %(tenant_id)s and g.state in ('open', 'snoozed') and g.kind = 'refresh'
    and (not s.active
      or s.last_checked_at + make_interval(secs => s.refresh_ttl_seconds) > %(now)s
-     or g.state = 'open' and g.source_id in (select r.source_id from kb_suggestions r
-                                              where r.tenant_id = %(tenant_id)s and r.kind = 'review_change'
-                                                and r.state = 'open'))
+     or (g.state = 'open' or g.snoozed_until <= %(now)s)
+        and g.source_id in (select r.source_id from kb_suggestions r
+                             where r.tenant_id = %(tenant_id)s and r.kind = 'review_change'
+                               and (r.state = 'open' or r.state = 'snoozed' and r.snoozed_until <= %(now)s)))
+
+-- name: close
+update kb_suggestions set state = 'closed' where id = any (%(ids)s) and state in ('open', 'snoozed')
 
 -- name: page
 select g.*, s.uri as source_uri, s.name as source_name
@@ -42,7 +61,10 @@ select g.*, s.uri as source_uri, s.name as source_name
  order by g.created_at, g.id limit %(limit)s
 
 -- name: open_ids
-select id from kb_suggestions where tenant_id = %(tenant_id)s and state = 'open' order by created_at, id limit %(limit)s
+select created_at, id from kb_suggestions
+ where tenant_id = %(tenant_id)s and state = 'open'
+   and (%(after_time)s::timestamptz is null or (created_at, id) > (%(after_time)s, %(after_id)s))
+ order by created_at, id limit %(limit)s
 
 -- name: counts
 select count(*) filter (where state = 'open') as open, count(*) filter (where state = 'approved') as approved
@@ -53,6 +75,12 @@ update kb_suggestions
    set state = %(state)s, snoozed_until = %(snoozed_until)s, decided_at = %(now)s, decided_by = %(decided_by)s,
        event_id = %(event_id)s
  where id = %(id)s
+
+-- name: approve_many
+update kb_suggestions g
+   set state = 'approved', snoozed_until = null, decided_at = %(now)s, decided_by = %(decided_by)s, event_id = n.event_id
+  from unnest(%(ids)s::uuid[], %(event_ids)s::uuid[]) as n (id, event_id)
+ where g.id = n.id
 
 -- name: make_way_for_review
 -- A newer doubtful text takes the place of the one that nobody has answered yet, and nobody needs to ask for a refresh.
