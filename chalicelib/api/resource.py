@@ -15,9 +15,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from chalicelib import bootstrap
 from chalicelib.api import problem, request_body
 from chalicelib.domain.answer_room import MAX_ANSWER, carries
-from chalicelib.errors import AnswerTooLarge, Conflict, Invalid, RateLimited
+from chalicelib.errors import AnswerTooLarge, Conflict, Invalid, Problem, RateLimited
 from chalicelib.metrics import RATE_LIMITED
-from chalicelib.services import tokens
+from chalicelib.services import quotas, tokens
 from chalicelib.services.outside import Outside
 from chalicelib.services.tokens import Principal
 from chalicelib.telemetry import logger
@@ -170,8 +170,18 @@ def _serve(route: Route, request: Any, path: Mapping[str, str], correlation_id: 
     now = datetime.now(UTC)
     outside = bootstrap.outside()
     who = _principal(outside, route, request.headers)
-    require_enabled(outside, route, who)
-    return respond(route, request, path, correlation_id, outside=outside, who=who, now=now)
+    try:
+        require_enabled(outside, route, who)
+        return respond(route, request, path, correlation_id, outside=outside, who=who, now=now)
+    except Problem as refusal:
+        if who is not None and mutates(route) and refusal.status < 500:
+            refusal.headers = {**quotas.standing(outside, who, now).headers(), **refusal.headers}
+        raise
+
+
+def mutates(route: Route) -> bool:
+    """Whether it changes anything, and so counts against the limit. An admin token may be asked for a read too."""
+    return route.access == "write" and route.method != "GET"
 
 
 def require_enabled(outside: Outside, route: Route, who: Principal | None) -> None:

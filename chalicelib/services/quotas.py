@@ -88,6 +88,16 @@ def give_back(tx: Transaction, tenant_id: UUID, allowance: Allowance) -> Allowan
     return replace(allowance, remaining=allowance.remaining + 1)
 
 
+def standing(outside: Outside, who: Principal, now: datetime) -> Allowance:
+    """What is left of the tenant's mutations at ``now``; nothing is counted."""
+    with outside.database.transaction(who.tenant_id) as tx:
+        limit = _limit(tx, who.tenant_id, outside.settings.mutations_per_hour)
+        window = tx.row("limits.standing", tenant_id=who.tenant_id, now=now)
+    if window is None:
+        return Allowance(limit, limit, int(WINDOW.total_seconds()))
+    return Allowance(limit, max(0, limit - window["used"]), _seconds_left(window["started_at"], now))
+
+
 def check_source_quota(tx: Transaction, tenant_id: UUID) -> None:
     """Make sure that one more active source fits the plan, and let nobody else pass meanwhile.
 
@@ -102,8 +112,7 @@ def check_source_quota(tx: Transaction, tenant_id: UUID) -> None:
 
 def _take(tx: Transaction, tenant_id: UUID, default_limit: int, now: datetime) -> Allowance:
     """The window of an hour begins with its first mutation."""
-    tenant = tenants.get(tx, tenant_id)
-    limit = (tenant.mutations_per_hour if tenant else None) or default_limit
+    limit = _limit(tx, tenant_id, default_limit)
     row = tx.row("limits.take", tenant_id=tenant_id, limit=limit, now=now)
     if row is not None:
         return Allowance(limit, limit - row["used"], _seconds_left(row["started_at"], now))
@@ -115,6 +124,11 @@ def _take(tx: Transaction, tenant_id: UUID, default_limit: int, now: datetime) -
         limit=limit,
         retry_after=wait,
     )
+
+
+def _limit(tx: Transaction, tenant_id: UUID, default_limit: int) -> int:
+    tenant = tenants.get(tx, tenant_id)
+    return (tenant.mutations_per_hour if tenant else None) or default_limit
 
 
 def _seconds_left(started_at: datetime, now: datetime) -> int:

@@ -155,6 +155,46 @@ def test_refused_requests_are_not_counted(ours: Tenant) -> None:
     assert ours.post("/v1/kb/settings", {}).headers["ratelimit"].startswith('"mutations";r=0;')
 
 
+def test_a_refused_mutation_tells_what_is_left_too(ours: Tenant) -> None:
+    first = ours.add("https://a.example")["id"]
+    ours.post(f"/v1/kb/sources/{first}/toggle", {"active": False})
+    limit(ours, 10)
+    left = '"mutations";r=8;t='
+    for status, path, body in [
+        (404, f"/v1/kb/sources/{uuid4()}/queue", {"when": "now"}),
+        (409, f"/v1/kb/sources/{first}/queue", {"when": "now"}),
+        (422, f"/v1/kb/sources/{first}/queue", {"when": "soon"}),
+        (422, "/v1/kb/sources", {"uri": "http://10.0.0.1/"}),
+        (422, "/v1/kb/sources/no-id/toggle", None),
+    ]:
+        answer = ours.post(path, body)
+        assert answer.status == status
+        assert answer.headers["ratelimit-policy"] == '"mutations";q=10;w=3600'
+        assert answer.headers["ratelimit"].startswith(left), (status, answer.headers["ratelimit"])
+    malformed = ours.post("/v1/kb/sources", raw=b"{")
+    assert (malformed.status, malformed.headers["ratelimit"].startswith(left)) == (400, True)
+    ours.post("/v1/kb/settings", {"enabled": False})
+    assert ours.post("/v1/kb/sources", {"uri": "https://b.example"}).status == 409
+    assert ours.post("/v1/kb/sources", {"uri": "https://b.example"}).headers["ratelimit"].startswith('"mutations";r=7;')
+    # Whoever is not let in learns nothing of it, and reads don't count.
+    assert "ratelimit" not in ours.read_only("POST", "/v1/kb/sources", {"uri": "https://b.example"}).headers
+    assert "ratelimit" not in ours.get(f"/v1/kb/sources/{uuid4()}").headers
+
+
+def test_a_refusal_before_the_first_mutation_and_after_the_window_tells_the_whole_limit(ours: Tenant) -> None:
+    limit(ours, 10)
+    for started in (None, 3601):
+        if started is not None:
+            ours.post("/v1/kb/settings", {})
+            with tables.superuser(ours.deployment) as connection:
+                connection.execute(
+                    "update mutation_windows set started_at = now() - make_interval(secs => %s) where tenant_id = %s",
+                    (started, ours.id),
+                )
+        refused = ours.post(f"/v1/kb/sources/{uuid4()}/queue", {"when": "now"})
+        assert (refused.status, refused.headers["ratelimit"]) == (404, '"mutations";r=10;t=3600')
+
+
 def test_sixteen_callers_over_http_get_exactly_what_is_left(crowd: Crowd, ours: Tenant) -> None:
     limit(ours, 10)
     answers = crowd.rush(lambda number: ours.post("/v1/kb/sources", {"uri": f"https://{number}.example"}))
@@ -170,6 +210,7 @@ def test_over_the_plan_there_is_402_with_metric_limit_and_use(crowd: Crowd, shar
     refusal = next(answer.json for answer in answers if answer.status == 402)
     assert refusal["code"] == "quota_exceeded"
     assert (refusal["metric"], refusal["limit"], refusal["used"]) == ("kb_sources", 25, 25)
+    assert all(answer.headers["ratelimit"].startswith('"mutations";r=') for answer in answers)
     before = tables.dump(shared)
     assert tenant.post("/v1/kb/sources", {"uri": "https://more.example"}).status == 402
     assert tables.changed(before, tables.dump(shared)) == []

@@ -12,6 +12,12 @@ returning used, started_at
 -- name: window
 select used, started_at from mutation_windows where tenant_id = %(tenant_id)s
 
+-- name: standing
+-- The window that a mutation would fall into; none: it would begin one.
+select used, started_at from mutation_windows
+ where tenant_id = %(tenant_id)s and started_at > %(now)s::timestamptz - interval '1 hour'
+   and started_at <= %(now)s::timestamptz + interval '1 minute'
+
 -- name: turn
 select used from mutation_windows where tenant_id = %(tenant_id)s for update
 
