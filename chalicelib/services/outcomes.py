@@ -17,6 +17,7 @@ from chalicelib.domain.policy import CREDENTIALS
 from chalicelib.domain.retry import next_step
 from chalicelib.domain.source_url import canonicalise
 from chalicelib.services import deposits, nights, policies
+from chalicelib.services.clock import require_not_ahead
 from chalicelib.services.outside import Outside
 from chalicelib.services.refresh import Changed, Denied, Doubtful, Failed, Gathered, Job, Unchanged
 from chalicelib.storage import events, held_texts, sources, suggestions
@@ -40,9 +41,10 @@ def finish(outside: Outside, job: Job, gathered: Gathered, *, now: datetime) -> 
     """Write what was gathered; what it came to: an Outcome, or why nothing was written.
 
     ``lost_lease``, ``source_changed``, ``settings_changed``, ``superseded``, ``policies_changed``, ``tenant_disabled``
-    and ``skipped_inactive`` leave the text as it was.
+    and ``skipped_inactive`` leave the text as it was. Raises ClockAhead: a version must not begin in the future.
     """
     with outside.database.transaction(job.source.tenant_id) as tx:
+        require_not_ahead(outside, tx, now)
         # The source first and then the event: everybody locks them in this order.
         source = sources.get(tx, job.source.id, lock=True)
         if source is None or events.lock_running(tx, job.event.id, job.token) is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Protocol
 from uuid import UUID
 
@@ -49,3 +50,5 @@ class Outside:
     keys: Keyring
     meter: Meter
     tracer: Tracer
+    clock_lead: timedelta = timedelta(minutes=1)
+    """So far may a clock of ours be ahead of the database's; one that is further ahead does no work."""

@@ -27,6 +27,7 @@ from chalicelib.fetching import ssrf
 from chalicelib.fetching.errors import FetchError
 from chalicelib.services import deposits, embeddings, inheritance, nights, robots
 from chalicelib.services.chunk_plan import ChunkPlan, plan
+from chalicelib.services.clock import require_not_ahead
 from chalicelib.services.outside import Outside
 from chalicelib.storage import events, held_texts, hosts, sources, tenants, versions
 from chalicelib.storage.events import Event
@@ -115,11 +116,12 @@ def begin(outside: Outside, event_id: UUID, *, now: datetime) -> Job | None:
     """Lease the event; None if there is nothing to do for this message: done, taken, gone, or not its time.
 
     An event that may not start now (window closed, tenant off) goes back to waiting. None starts outside its window
-    (spec 1.7).
+    (spec 1.7). Raises ClockAhead.
     """
     token = uuid4()
     until = now + timedelta(seconds=outside.settings.lease_seconds)
     with outside.database.transaction() as tx:
+        require_not_ahead(outside, tx, now)
         event = events.lease(tx, event_id, token=token, now=now, until=until)
         source = sources.get(tx, event.source_id) if event else None
         tenant = tenants.get(tx, event.tenant_id) if event else None

@@ -20,6 +20,7 @@ from chalicelib.services import (
     search_cache,
     summary_writing,
 )
+from chalicelib.services.clock import require_not_ahead
 from chalicelib.services.outside import Outside
 from chalicelib.storage.connection import Transaction
 from chalicelib.storage.events import MAX_LEASES
@@ -51,9 +52,11 @@ def tick(outside: Outside, *, now: datetime) -> Ticked:
     """One run of the dispatcher. Several at once are safe: each takes tenants that no other has.
 
     A crash at any point may send an event twice and never loses one: an event is marked and committed before it is
-    sent, and what was marked and never arrived is swept back (spec 1.1).
+    sent, and what was marked and never arrived is swept back (spec 1.1). Raises ClockAhead: such a tick would send what
+    is not due, and take their work from all who are at it.
     """
     with outside.database.transaction() as tx:
+        require_not_ahead(outside, tx, now)
         tx.run("scheduler.ticked", now=now)
         swept = tx.rows("events.sweep_leases", now=now, max_leases=MAX_LEASES)
         due = tx.value("events.count_due", now=now, limit=DUE_COUNTED)

@@ -12,6 +12,7 @@ from chalicelib import bootstrap, metrics
 from chalicelib.metrics import Sample
 from chalicelib.queueing.messages import CORRELATION_ATTRIBUTE, event_id_in
 from chalicelib.services import outcomes, refresh
+from chalicelib.services.clock import ClockAhead
 from chalicelib.services.outside import Outside
 from chalicelib.telemetry import log_unexpected, logger
 from chalicelib.workers import writing
@@ -48,6 +49,9 @@ def run(outside: Outside, event_id: UUID, *, clock: Clock) -> str:
         gathered = refresh.gather(measured.outside, job, now=clock())
         with outside.tracer.span("write"):
             result = outcomes.finish(outside, job, gathered, now=clock())
+    except ClockAhead:
+        refresh.postpone(outside, job, until=job.event.available_at)
+        raise
     except Exception:
         outcomes.give_up(outside, job, now=clock())
         raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from chalicelib.fetching.errors import FetchError, Reason
 from chalicelib.fetching.ssrf import FetchResult
 from chalicelib.services import enforcement, refresh, reviews, scheduling, suggestions, work
+from chalicelib.services.clock import ClockAhead
 from chalicelib.storage.sources import Source
 from chalicelib.storage.suggestions import Suggestion
 from chalicelib.workers import refresh as worker
@@ -390,6 +391,48 @@ def test_a_secret_is_redacted_before_the_text_is_cut(cycle: Cycle) -> None:
     assert "ghp_" not in stored
     assert "[REDACTED:github_token]" in cycle.text(acme, source)
     assert cycle.versions(source)[0]["secrets_redacted"] == 1
+
+
+@pytest.mark.parametrize("move", ["lease", "commit"])
+def test_a_worker_whose_clock_is_ahead_writes_nothing_and_another_does_its_work(
+    deployment: Deployment, move: str
+) -> None:
+    cycle = Cycle(deployment, datetime.now(UTC) - timedelta(minutes=1))
+    acme = deployment.tenant()
+    source = rows.add(deployment, acme, URL, cycle.now)
+    cycle.web.page(URL, LONG)
+    event = rows.queue(deployment, acme, source, "now", cycle.now)
+    scheduling.tick(deployment.worker, now=cycle.now)
+    wary = replace(cycle.outside, clock_lead=timedelta(minutes=1))
+    ahead = datetime.now(UTC) + timedelta(minutes=2)
+    readings = iter([ahead] if move == "lease" else [cycle.now] * 3)
+    with pytest.raises(ClockAhead):
+        worker.run(wary, event.id, clock=lambda: next(readings, ahead))
+    assert cycle.versions(source) == []
+    assert cycle.source(source)["last_attempt_at"] is None
+    left = rows.event(deployment, event.id)
+    assert (left["state"], left["attempts"], left["leases"], left["lease_until"]) == (
+        "dispatched" if move == "lease" else "pending",
+        0,
+        0,
+        None,
+    )
+    deployment.queue.messages.clear()
+    cycle.later(minutes=16)
+    assert cycle.deliver() == "new_version"
+
+
+def test_a_tick_whose_clock_is_ahead_takes_nobodys_work(deployment: Deployment) -> None:
+    now = datetime.now(UTC)
+    acme = deployment.tenant()
+    source = rows.add(deployment, acme, URL, now)
+    rows.queue(deployment, acme, source, "night", now)
+    wary = replace(deployment.worker, clock_lead=timedelta(minutes=1))
+    with pytest.raises(ClockAhead):
+        scheduling.tick(wary, now=now + timedelta(days=1))
+    assert deployment.queue.messages == []
+    assert rows.sql(deployment, "select * from scheduler_state") == []
+    scheduling.tick(wary, now=now + timedelta(seconds=30))
 
 
 def test_a_duplicate_message_finds_nothing_to_do(cycle: Cycle) -> None:
