@@ -14,6 +14,7 @@ import signal
 import sys
 import sysconfig
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -37,6 +38,10 @@ STATE = ROOT / ".local" / "state.json"
 STAGE = "local"
 FOR_PLAY = {"KB_MUTATIONS_PER_HOUR": "1000"}
 """What the command sets unless told otherwise: the default of ten an hour is spent in one sitting of trying things."""
+
+
+ENDINGS = (signal.SIGTERM, signal.SIGHUP)
+"""What ends a command beside Ctrl-C: somebody, or the terminal that closes."""
 
 
 class AlreadyUp(Exception):
@@ -85,10 +90,12 @@ def up(wish: Wish | None = None, state: Path = STATE, say: Callable[[str], None]
             cloud = _build(cloud, wish, say)
             cloud.save(state)
         except BaseException:
-            say("stopping what was started")
             with _undisturbed():
-                cloud.end()
-                state.unlink(missing_ok=True)
+                try:
+                    say("stopping what was started")
+                finally:  # a terminal that has hung up takes no more words
+                    cloud.end()
+                    state.unlink(missing_ok=True)
             raise
         return cloud
 
@@ -181,16 +188,16 @@ def _alone(state: Path) -> Iterator[None]:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Clean up to the end, however often Ctrl-C is pressed."""
-    try:
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    except ValueError:  # not the main thread, which alone is interrupted
+    """Clean up to the end, however often Ctrl-C is pressed or the terminal's end is told."""
+    if threading.current_thread() is not threading.main_thread():  # which alone is interrupted
         yield
         return
+    before = {ending: signal.signal(ending, signal.SIG_IGN) for ending in (signal.SIGINT, *ENDINGS)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for ending, handler in before.items():
+            signal.signal(ending, handler)
 
 
 def _status(state: Path, say: Callable[[str], None]) -> int:
@@ -208,15 +215,22 @@ def _told(cloud: Cloud) -> str:
 
 
 def setting(text: str) -> tuple[str, str]:
-    """Read ``NAME=VALUE``, a documented setting. Raises argparse.ArgumentTypeError."""
+    """Read ``NAME=VALUE``, a documented setting and a value that it may have. Raises argparse.ArgumentTypeError."""
     name, equals, value = text.partition("=")
     if not equals or name not in SETTINGS:
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE with NAME one of {', '.join(sorted(SETTINGS))}")
+    variable = SETTINGS[name]
+    if variable.choices and value not in variable.choices:
+        raise argparse.ArgumentTypeError(f"{name}: must be one of {', '.join(variable.choices)}")
+    try:
+        variable.parse(value)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{name}: {error}") from error
     return name, value
 
 
-def _terminated(*_: object) -> None:
-    raise SystemExit(143)
+def _terminated(ending: int, _: object) -> None:
+    raise SystemExit(128 + ending)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -229,7 +243,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--state", type=Path, default=STATE, help="the file that says what runs (%(default)s)")
     parser.add_argument("--packages", type=Path, help="the folder that functions import from, such as a built layer's")
     chosen = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, _terminated)  # so that a termination cleans up as Ctrl-C does
+    for ending in ENDINGS:  # so that they clean up as Ctrl-C does
+        if signal.getsignal(ending) is not signal.SIG_IGN:  # nohup
+            signal.signal(ending, _terminated)
     try:
         if chosen.command == "status":
             return _status(chosen.state, print)

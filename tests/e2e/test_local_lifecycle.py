@@ -136,6 +136,8 @@ def begin_up(state: Path) -> subprocess.Popen[str]:
         ("emulator/log", signal.SIGINT),
         ("keys.json", signal.SIGINT),
         ("layer.zip", signal.SIGTERM),
+        ("postgres/global", signal.SIGHUP),
+        ("emulator/log", signal.SIGHUP),
     ],
 )
 def test_an_interrupt_on_the_way_up_leaves_nothing(tmp_path: Path, after: str, how: signal.Signals) -> None:
@@ -152,7 +154,7 @@ def test_an_interrupt_on_the_way_up_leaves_nothing(tmp_path: Path, after: str, h
     finally:
         bringing.kill()
         local.down(state, say=lambda _: None)
-    assert bringing.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[how], output
+    assert bringing.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}[how], output
     assert working_in(str(folder)) == []
     assert [file for file in held if file.exists()] == []
     assert not folder.exists()
