@@ -54,7 +54,7 @@ class Root(click.Group):
         try:
             return super().invoke(ctx)
         except ClientError as error:
-            emit_problem(error, ctx.obj.notices)
+            emit_problem(error, ctx.obj.notices if error.depends_on_where else ())
             ctx.exit(1)
 
 

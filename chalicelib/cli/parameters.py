@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-_UNITS = {"": 1, "s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 
 class Instant(click.ParamType[datetime]):
@@ -25,7 +25,7 @@ class Instant(click.ParamType[datetime]):
 
 
 class Duration(click.ParamType[int]):
-    """Seconds, or a number with s, min, h, d or w behind it."""
+    """Seconds, or a number with s, min (or m), h, d or w behind it."""
 
     name = "duration"
 

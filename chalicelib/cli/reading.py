@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
@@ -25,6 +25,8 @@ AT = "As of then: 2026-11-30T02:00:00Z, or local time without the offset."
 
 class NothingYet(ClientError):
     """A source of which no version is there."""
+
+    depends_on_where = False
 
     def document(self) -> dict[str, Any]:
         """As the API would put it."""
@@ -55,6 +57,7 @@ def search(
     as_operator: bool,
 ) -> None:
     """Search what sources say now, or said then."""
+    _tell_of_the_future(at)
     client = connection.client(as_operator=as_operator)
     ids = [source_id(client, source) for source in sources] or None
     reader: dict[str, Any] = {"role": role, "purpose": purpose, "as_operator": as_operator}
@@ -82,6 +85,7 @@ def text(
     as_operator: bool,
 ) -> None:
     """Show what a source says now, or said then."""
+    _tell_of_the_future(at)
     client = connection.client(as_operator=as_operator)
     ident = source_id(client, source)
     with _telling_why_there_is_none(client, ident):
@@ -148,6 +152,12 @@ def _telling_why_there_is_none(client: Client, ident: str) -> Iterator[None]:
             raise NothingYet(f"{source['name']} has never been fetched") from problem
         status = f"{source['last_status']}: {source['last_error']}" if source["last_error"] else source["last_status"]
         raise NothingYet(f"{source['name']} has no version yet; the last attempt ended as {status}") from problem
+
+
+def _tell_of_the_future(at: datetime | None) -> None:
+    """Nobody knows what a source will say; the answer is what it says now."""
+    if at is not None and at > datetime.now(UTC):
+        click.echo(f"{instant(at.isoformat())} is yet to come: this is as of now", err=True)
 
 
 def _for_people(unified: str) -> str:

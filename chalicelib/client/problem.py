@@ -17,6 +17,11 @@ _MEMBERS = ("type", "title", "status", "detail", "code")
 class ClientError(Exception):
     """Root of what this package raises. ``str()`` is fit for a terminal."""
 
+    @property
+    def depends_on_where(self) -> bool:
+        """Whether another deployment, or other tokens, might have answered otherwise: who sees it may want to look."""
+        return True
+
     def document(self) -> dict[str, Any]:
         """The error as a JSON object; ``code`` and ``detail`` are always there."""
         return {"code": "unreachable", "detail": str(self)}
@@ -47,6 +52,11 @@ class ApiProblem(ClientError):
         detail = str(document.get("detail") or document.get("title") or f"the server answered {status}")
         extra = {name: value for name, value in document.items() if name not in _MEMBERS}
         return cls(status, code, detail, extra, retry_after)
+
+    @property
+    def depends_on_where(self) -> bool:
+        """Not of what was understood and refused for what it is."""
+        return self.status in (401, 403, 404) or self.status >= 500
 
     def document(self) -> dict[str, Any]:
         """The problem as it came, without ``type`` and ``title``."""

@@ -52,6 +52,14 @@ def test_sources_add_tells_what_is_new_and_what_was_there(cli: Cli) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("ttl", "seconds"), [("5m", 300), ("5min", 300), ("5 min", 300), ("400", 400), ("1w", 604_800)]
+)
+def test_a_ttl_is_read_in_the_usual_units(cli: Cli, ttl: str, seconds: int) -> None:
+    cli("sources", "add", "https://example.com/", "--ttl", ttl)
+    assert [one["refresh_ttl_seconds"] for one in cli.json("sources", "list")] == [seconds]
+
+
 def test_sources_add_takes_more_than_one_batch_holds(cli: Cli) -> None:
     results = cli.json("sources", "add", *(f"https://example.com/{number}" for number in range(101)))
     assert [result["index"] for result in results] == list(range(101))

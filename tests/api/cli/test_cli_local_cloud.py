@@ -39,6 +39,14 @@ def test_which_deployment_is_used_is_said_on_demand_and_where_something_goes_wro
     assert json.loads(for_programs.stderr)["code"] == "not_found"
 
 
+def test_where_it_was_asked_is_left_out_of_a_refusal_that_has_nothing_to_do_with_it(cli: Cli, state: str) -> None:
+    refused = cli("--cloud", state, "settings", "set", "--cap", "0", **NO_VARIABLES)
+    assert (refused.exit_code, refused.stderr.count("\n")) == (1, 1)
+    cli("--cloud", state, "sources", "add", "https://example.com/", **NO_VARIABLES)
+    unread = cli("--cloud", state, "text", "https://example.com/", **NO_VARIABLES)
+    assert unread.stderr == "error: https://example.com/ has never been fetched\n"
+
+
 def test_without_a_function_the_local_cloud_is_operated(cli: Cli, acme: Tenant, state: str) -> None:
     result = cli("--cloud", state, "ops", "tenant", "list", **NO_VARIABLES)
     assert result.exit_code == 0

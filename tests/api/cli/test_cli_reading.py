@@ -55,6 +55,13 @@ def test_a_time_before_the_first_version_has_no_text(cli: Cli, prices: list[dict
     assert "(no_version)" in result.stderr
 
 
+def test_a_time_that_is_yet_to_come_is_answered_as_of_now_and_said(cli: Cli, prices: list[dict[str, Any]]) -> None:
+    for command in (("text", "prices"), ("search", "heather honey", "--mode", "keyword")):
+        now, then = cli(*command), cli(*command, "--at", "2999-01-01T00:00:00Z")
+        assert (then.exit_code, then.stdout) == (0, now.stdout)
+        assert (now.stderr, then.stderr.endswith("is yet to come: this is as of now\n")) == ("", True)
+
+
 def test_diff_is_the_last_change_or_the_one_that_is_asked_for(cli: Cli, prices: list[dict[str, Any]]) -> None:
     last = cli("diff", "prices").stdout
     assert last.startswith("--- version 1\n+++ version 2\n")
