@@ -18,6 +18,7 @@ from tests.e2e.relay import Relay
 from tests.e2e.site import Site
 
 PAGE = "The kettle whistles at noon, every day of the week, and twice on Sundays."
+SECOND_PAGE = "The kettle of the branch is descaled on the first Monday of the month."
 
 
 @dataclass
@@ -51,9 +52,10 @@ def own(shared_site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         gateway = urlsplit(cloud.url)
         relay.target = (str(gateway.hostname), int(gateway.port or 80))
         tenant = cloud.tenant()
-        source = cloud.learn(tenant, shared_site.publish("/kettles", PAGE))
-        published = tenant.post(f"/v1/kb/sources/{source}/policy", {"published": True})
-        assert published.status_code == 200, published.text
+        for path, text in (("/kettles", PAGE), ("/branch", SECOND_PAGE)):  # two, so that a limit can be judged
+            source = cloud.learn(tenant, shared_site.publish(path, text))
+            published = tenant.post(f"/v1/kb/sources/{source}/policy", {"published": True})
+            assert published.status_code == 200, published.text
         registrations = {}
         for profile in ("customer_safe", "agent_only"):
             address = f"http://127.0.0.1:{relay.port}{gateway.path}/v1/provider/{{registration}}"
@@ -70,7 +72,7 @@ def test_the_own_provider_keeps_the_contract(own: Own, profile: str) -> None:
     found = list(suite.run(own.subject(profile)))
     assert suite.verdict(found) == "passed", [(one.check, one.why) for one in found if one.why]
     judged = {one.check for one in found if one.status == "passed"}
-    unfound = set() if profile == "customer_safe" else {"labels", "text_only", "scoring"}
+    unfound = set() if profile == "customer_safe" else {"labels", "text_only", "scoring", "limit"}
     assert set(CHECKS) - judged <= {"locale"} | unfound  # it declares no locale
 
 
@@ -81,7 +83,7 @@ def test_everybody_gets_what_their_token_may_reach(own: Own) -> None:
     assert [one["status"] for one in seen["providers"]] == ["ok", "ok"]
     assert any("kettle whistles" in one["snippet"] for one in seen["results"])
     page = own.ask(widget, "/v1/widget/search", Origin="https://www.example.com")
-    assert [set(one) for one in page["results"]] == [{"title", "snippet", "url", "locale", "localeFallback"}]
+    assert [set(one) for one in page["results"]] == [{"title", "snippet", "url", "locale", "localeFallback"}] * 2
 
 
 def test_a_page_gets_its_preflight_through_the_gateway(own: Own) -> None:

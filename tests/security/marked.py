@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -37,6 +38,14 @@ POLICIES: dict[str, dict[str, Any]] = {
 GUARDED = (*POLICIES, "zqsource")
 FOR_OPERATORS = ("zqrestricted", "zqunknowntier", "zqcredentials", "zqleft", "zqsource")
 IN_NO_MODE = ("zqrefuted", "zqrefutedandexpired", FOREIGN)
+BESIDE = ("zqtheirs[a-z]+", "zqheld", "zqquarantined", "zqtitle", "zqdescription", "zqquery")
+MARKS = "|".join((*BESIDE, OPEN, FOREIGN, *sorted(GUARDED, key=len, reverse=True)))
+"""Whole words, longer ones first: a fresh token can hold two letters by chance, and hardly six."""
+
+
+def words_in(text: str) -> set[str]:
+    """The marked words in what somebody got to see."""
+    return set(re.findall(MARKS, text))
 
 
 @dataclass

@@ -245,22 +245,9 @@ def requests_of(route: Route, readers: Readers) -> Iterator[tuple[str, Any]]:
                 yield path + contract.query_for(route), contract.body_for(route)
 
 
-MARKS = (
-    "zqtheirs[a-z]+",
-    "zqheld",
-    "zqwritten",
-    "zqquarantined",
-    "zqtitle",
-    OPEN,
-    FOREIGN,
-    *sorted(GUARDED, key=len, reverse=True),
-)
-"""Whole words, longer ones first: a fresh token can hold two letters by chance, and hardly six."""
-
-
 def words_in(answer: Answer) -> set[str]:
     assert answer.status != 500, answer.json
-    return set(re.findall("|".join(MARKS), json.dumps([answer.headers, answer.json])))
+    return marked.words_in(json.dumps([answer.headers, answer.json]))
 
 
 def walk(deployment: Deployment, readers: Readers, who: str, routes: list[Route]) -> dict[str, set[str]]:
