@@ -5,7 +5,7 @@
 #   make test            what CI runs
 
 .DEFAULT_GOAL := setup
-.PHONY: setup up down status demo page-address test test-unit lint package deploy destroy clean
+.PHONY: setup up down status demo page-address test test-unit lint package stage deploy destroy clean
 
 # The first interpreter that can run Larder. Override: make PYTHON=python3.12
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
@@ -54,18 +54,20 @@ test: lint
 	$(RUN) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # build/: the template, the code and the layer of dependencies for AWS. CA=FILE.pem, also with deploy, holds the
-# authorities that the database's certificate must come from.
+# authorities that the database's certificate must come from. ARCH=arm64, also with deploy, is for that Architecture.
 package: setup
-	$(RUN) -m infra.build_layer $(if $(CA),--ca '$(CA)')
+	$(RUN) -m infra.build_layer $(if $(ARCH),--architecture $(ARCH)) $(if $(CA),--ca '$(CA)')
 	$(RUN) -m infra.package
 
+# Whoever forgot it need not wait for the package to hear so.
+stage:
+	@test -n "$(STAGE)" || { echo "Which stage? make $(firstword $(MAKECMDGOALS)) STAGE=dev" >&2; exit 1; }
+
 # PARAMETERS=file.json holds the template's parameters; one that is left out keeps its value.
-deploy: package
-	@test -n "$(STAGE)" || { echo "Which stage? make deploy STAGE=dev" >&2; exit 1; }
+deploy: stage package
 	$(RUN) -m infra.deploy $(STAGE) $(if $(PARAMETERS),--parameters $(PARAMETERS))
 
-destroy: setup
-	@test -n "$(STAGE)" || { echo "Which stage? make destroy STAGE=dev" >&2; exit 1; }
+destroy: stage setup
 	$(RUN) -m infra.deploy $(STAGE) --destroy
 
 clean: down

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,11 @@ class Account:
 
     region: str = "us-east-1"
     endpoint_url: str | None = None
+
+    @classmethod
+    def of_environment(cls, region: str) -> Account:
+        """The emulator that ``AWS_ENDPOINT_URL`` names, as for every program that speaks to AWS; else AWS itself."""
+        return cls(region, os.environ.get("AWS_ENDPOINT_URL", "").strip().rstrip("/") or None)
 
     @property
     def emulated(self) -> bool:

@@ -1,7 +1,7 @@
 """Brings a package into an account: artefacts to S3, the template to CloudFormation, the schema to Postgres.
 
-The same steps serve AWS and the local cloud. Nothing is deployed twice: artefacts are named by what is in them, and
-a change set without a change ends there.
+The same steps serve AWS and the local cloud; the command takes the one that ``AWS_ENDPOINT_URL`` names, if it is set.
+Nothing is deployed twice: artefacts are named by what is in them, and a change set without a change ends there.
 
     python -m infra.deploy STAGE [--region REGION] [--parameters FILE] [--destroy]
 """
@@ -20,9 +20,10 @@ from typing import Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from infra import database_ca, signing_keys, upgrade
+from infra import database_ca, layer_architecture, signing_keys, thin_layer, upgrade
 from infra.account import Account
 from infra.artefacts import ArtefactStore
+from infra.model import ModelError
 from infra.package import ROOT, SETTINGS, Package, parameter_name
 from infra.stack import DeployError, FunctionFailed, Stack
 
@@ -87,6 +88,7 @@ def deploy(
     stack = Stack(account, f"larder-{stage}", say)
     standing = stack.parameters()
     wanted = _grown(standing) | wanted | database_ca.parameters(layer, wanted, standing)
+    layer_architecture.require(layer, wanted, standing)
     if not (wanted.get(_KEYS) or standing.get(_KEYS)):
         wanted[_KEYS] = signing_keys.ensure(account, stack.name)
     if outputs := stack.outputs():
@@ -116,21 +118,38 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--parameters", type=Path, help="JSON file: the template's parameters by name")
     parser.add_argument("--destroy", action="store_true", help="delete the stack instead")
     chosen = parser.parse_args(arguments)
-    account = Account(chosen.region)
+    account = Account.of_environment(chosen.region)
     try:
         if chosen.destroy:
             destroy(chosen.stage, account)
             return 0
-        parameters = json.loads(chosen.parameters.read_text(encoding="utf-8")) if chosen.parameters else {}
+        parameters = read_parameters(chosen.parameters) if chosen.parameters else {}
         built = Package(chosen.build / "sam.json", chosen.build / "deployment.zip")
-        deployment = deploy(chosen.stage, built, chosen.build / "layer.zip", parameters, account)
-    except (DeployError, BotoCoreError, ClientError, OSError) as error:
+        layer = chosen.build / "layer.zip"
+        if account.emulated:
+            layer, own = thin_layer.ready(chosen.build)
+            parameters = own | parameters
+        deployment = deploy(chosen.stage, built, layer, parameters, account)
+    except (DeployError, ModelError, BotoCoreError, ClientError, OSError) as error:
         print(error, file=sys.stderr)
         return 1
     for name, value in sorted(deployment.outputs.items()):
         print(f"{name}: {value}")
     print(f"deployed: {deployment.url}")
     return 0
+
+
+def read_parameters(file: Path) -> dict[str, str]:
+    """The template's parameters in a file of an operator's. Raises DeployError, OSError."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:  # no JSON, or no UTF-8
+        raise DeployError(f"{file}: {error}") from None
+    if not isinstance(found, dict):
+        raise DeployError(f'{file}: an object of names and texts is wanted, such as {{"WorkerConcurrency": "20"}}')
+    if wrong := sorted(name for name, value in found.items() if not isinstance(value, str)):
+        raise DeployError(f"{file}: each value is a text, in quotes; not so: {', '.join(wrong)}")
+    return found
 
 
 def _stage_name(text: str) -> str:

@@ -76,7 +76,7 @@ def main(arguments: list[str] | None = None) -> int:
     steps.add_parser("use", help="let a key sign").add_argument("id")
     parser.add_argument("--region", default=boto3.Session().region_name or "us-east-1")
     chosen = parser.parse_args(arguments)
-    account = Account(chosen.region)
+    account = Account.of_environment(chosen.region)
     try:
         if chosen.step == "add":
             print(f"key {add(account, chosen.stage)} is known: let it sign with `use`")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
+
+from infra import model
 
 RUNTIME = f"python{sys.version_info.major}.{sys.version_info.minor}"
 
@@ -20,3 +23,13 @@ def write(archive: Path, packages: Path) -> Path:
         member = zipfile.ZipInfo(f"python/lib/{RUNTIME}/site-packages/larder.pth", (1980, 1, 1, 0, 0, 0))
         layer.writestr(member, line)
     return archive
+
+
+def ready(folder: Path) -> tuple[Path, dict[str, str]]:
+    """A layer in ``folder`` that points at this virtual environment, and the template's parameters that go with it.
+
+    The emulator runs functions by its own Python, which the layer for AWS may not be made for. Raises ModelError.
+    """
+    print(f"the emulator runs {RUNTIME}: packages and model are this machine's, and build/layer.zip stays here")
+    layer = write(folder / "thin-layer.zip", Path(sysconfig.get_paths()["purelib"]))
+    return layer, {"PythonRuntime": RUNTIME, "ModelFolder": str(model.lay())}

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from infra import local, postgres
+from infra import local, postgres, rotate_keys
 from infra.alarms import FUNCTIONS
-from infra.deploy import deploy, destroy
+from infra.deploy import deploy, destroy, main
 from infra.package import Package
 from infra.stack import Stack
 from tests.e2e.cloud import PrivateCloud, private_cloud
@@ -75,6 +75,33 @@ def test_two_stages_share_an_account_and_no_work(first: PrivateCloud, site: Site
     left = {one["FunctionName"].rpartition("-")[0] for one in first.client("lambda").list_functions()["Functions"]}
     assert left == {f"larder-{local.STAGE}-{name}" for name in FUNCTIONS}
     first.learn(first.tenant(), site.publish("/after", "The cellar is aired in May."))
+
+
+def test_the_command_goes_to_the_emulator_that_the_environment_names(
+    first: PrivateCloud, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server, endpoint = first.cloud.postgres, first.cloud.endpoint_url
+    assert server is not None
+    assert endpoint is not None
+    postgres.create_database(server, "second")
+    roles = {"AppDatabaseUrl": postgres.APP, "WorkerDatabaseUrl": postgres.WORKER, "OwnerDatabaseUrl": postgres.OWNER}
+    parameters = {name: server.url(role, "second") for name, role in roles.items()}
+    parameters |= {"KbAllowPrivateNetworks": "true", "KbAllowedPorts": str(site.port), "TickState": "DISABLED"}
+    (tmp_path / "second.json").write_text(json.dumps(parameters))
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint + "/")
+
+    built = str(package_of(first).template.parent)
+    assert main(["second", "--build", built, "--parameters", str(tmp_path / "second.json")]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith(f"deployed: {endpoint}/_aws/")
+    outputs = Stack(first.cloud.account, "larder-second", silent).outputs()
+    second = PrivateCloud(replace(first.cloud, outputs=outputs))
+    second.learn(second.tenant(), site.publish("/", "Quinces are cooked in October."))
+
+    assert rotate_keys.main(["second", "add"]) == rotate_keys.main(["second", "use", "2"]) == 0
+    assert main(["second", "--destroy"]) == 0
+    assert Stack(first.cloud.account, "larder-second", silent).outputs() == {}
 
 
 def test_a_stack_from_before_gets_queues_of_its_own_and_a_lease_that_is_long_enough(
