@@ -19,6 +19,7 @@ from chalicelib.services.proposals import (
     EXTRACTIVE,
     Proposal,
     decide,
+    failed,
     lapse_reason,
     lapsed,
     lock,
@@ -56,11 +57,12 @@ def accept(
 ) -> tuple[Proposal, quotas.Allowance]:
     """Do what was proposed, if the texts and their policies are as they were; else the proposal lapses.
 
-    Raises Forbidden without an operator's name, NotFound, Conflict ``proposal_decided`` or ``proposal_lapsed``, Invalid
-    where a gate refuses what was written, RateLimited.
+    What was written fails where a gate stops it by now. Raises Forbidden without an operator's name, NotFound, Conflict
+    ``proposal_decided``, ``proposal_lapsed`` or ``proposal_failed``, RateLimited.
     """
     require_operator(who)
     with quotas.mutation(outside, who, now) as (tx, allowance):
+        tx.run("consolidation.lock", tenant_id=who.tenant_id)  # before any row: as a scan does
         asked = lock(tx, proposal_id)
         require_state(asked, "open")
         reason = lapse_reason(tx, asked, now)
@@ -69,12 +71,15 @@ def accept(
         elif asked.kind == EXTRACTIVE:
             return _supersede(tx, who, asked, now), allowance
         else:
-            return summaries.accept(outside, tx, who, asked, correlation_id, now), allowance
-    raise lapsed(reason)
+            done = summaries.accept(outside, tx, who, asked, correlation_id, now)
+            if done.state == "accepted":
+                return done, allowance
+            stopped = done.reason
+    raise lapsed(reason) if reason is not None else failed(stopped)
 
 
 def reject(outside: Outside, who: Principal, proposal_id: UUID, now: datetime) -> tuple[Proposal, quotas.Allowance]:
-    """Change nothing; a pair that was rejected is not proposed again. What is being written is not waited for.
+    """Change nothing; a pair that was rejected is not proposed again, and what is being written of it ends.
 
     Raises NotFound, Conflict ``proposal_decided``, RateLimited.
     """
@@ -82,6 +87,10 @@ def reject(outside: Outside, who: Principal, proposal_id: UUID, now: datetime) -
         asked = lock(tx, proposal_id)
         require_state(asked, "open", "writing")
         tx.run("consolidation.end_work", id=asked.id)
+        if asked.kind == EXTRACTIVE:
+            for row in tx.rows("consolidation.being_written", tenant_id=who.tenant_id, pair=asked.pair):
+                tx.run("consolidation.end_work", id=row["id"])
+                decide(tx, who, require(tx, row["id"]), "lapsed", now, reason="rejected")
         return decide(tx, who, asked, "rejected", now), allowance
 
 
@@ -104,6 +113,7 @@ def undo(outside: Outside, who: Principal, proposal_id: UUID, now: datetime) -> 
 def _supersede(tx: Transaction, who: Principal, asked: Proposal, now: datetime) -> Proposal:
     columns = ("kept_source_id", "kept_hash", "kept_chunk_id", "other_source_id", "other_hash")
     named = {name: getattr(asked, name) for name in columns}
-    tx.run("consolidation.end_superseding", now=now, **named)
+    for row in tx.rows("consolidation.end_ring", now=now, **named):
+        decide(tx, who, require(tx, row["proposal_id"]), "lapsed", now, reason="another_way")
     tx.run("consolidation.supersede", tenant_id=who.tenant_id, id=asked.id, now=now, **named)
     return decide(tx, who, asked, "accepted", now)

@@ -6,7 +6,7 @@ policies and lengths into memory, at most `PAGE` × `NEIGHBOURS` of them, and no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -25,6 +25,9 @@ MOST_OPEN = 200  # extractive proposals of a tenant that wait for an answer
 
 Place = tuple[UUID, int]
 """A chunk's source and its index in it."""
+
+Text = tuple[UUID, str]
+"""A source and a hash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +61,18 @@ def scan(
         last = _last(tx, who.tenant_id, after)
         if last is None:
             return Scanned(0, 0, None, full=False), None
-        pairs = _pairs(tx, who.tenant_id, after, last, now)
+        pairs = _unasked(tx, who.tenant_id, _pairs(tx, who.tenant_id, after, last, now))
+        room = _room(tx, who.tenant_id)
     reached: Place = (last["source_id"], last["chunk_index"])
     following = reached if last["examined"] == PAGE else None
     if not pairs:
         return Scanned(last["examined"], 0, following, full=False), None
+    if room <= 0:
+        return Scanned(last["examined"], 0, after, full=True), None
     with quotas.mutation(outside, who, now) as (tx, allowance):
         tx.run("consolidation.lock", tenant_id=who.tenant_id)
-        room = MOST_OPEN - tx.value("consolidation.count_open", tenant_id=who.tenant_id)
-        proposed = _propose(tx, who.tenant_id, pairs, room, now)
+        room = _room(tx, who.tenant_id)
+        proposed = _propose(tx, who.tenant_id, _still(tx, pairs, now), room, now)
         if not proposed:
             allowance = quotas.give_back(tx, who.tenant_id, allowance)
     if proposed >= room:  # there may be more here: the same page again, once there is room
@@ -74,7 +80,7 @@ def scan(
     return Scanned(last["examined"], proposed, following, full=False), allowance
 
 
-def standing(tx: Transaction, texts: Iterable[tuple[UUID, str]]) -> dict[tuple[UUID, str], Candidate]:
+def standing(tx: Transaction, texts: Iterable[Text]) -> dict[Text, Candidate]:
     """The texts that are current, of sources that are on, and not superseded, by source and hash."""
     wanted = list(texts)
     rows = tx.rows(
@@ -98,22 +104,45 @@ def _pairs(tx: Transaction, tenant_id: UUID, after: Place | None, last: dict[str
         neighbours=NEIGHBOURS,
         threshold=near_duplicate.SIMILARITY,
     )
-    near = [((row["source_id"], row["content_hash"]), (row["near_source_id"], row["near_hash"])) for row in rows]
-    found = standing(tx, {text for two in near for text in two})
-    similarities = [row["similarity"] for row in rows]
-    return list({one.name: one for one in _joined(near, similarities, found, now)}.values())
+    near = [
+        ((row["source_id"], row["content_hash"]), (row["near_source_id"], row["near_hash"]), row["similarity"])
+        for row in rows
+    ]
+    return list({one.name: one for one in _joined(tx, near, now)}.values())
 
 
-def _joined(
-    near: list[tuple[tuple[UUID, str], tuple[UUID, str]]],
-    similarities: list[float],
-    found: dict[tuple[UUID, str], Candidate],
-    now: datetime,
-) -> Iterator[Pair]:
-    for (first, second), similarity in zip(near, similarities, strict=True):
+def _still(tx: Transaction, pairs: list[Pair], now: datetime) -> list[Pair]:
+    """Those that hold, as they hold now that nobody accepts or proposes: a moment lies between looking and asking."""
+    near = [(_text(one.kept), _text(one.other), one.similarity) for one in pairs]
+    return list(_joined(tx, near, now))
+
+
+def _joined(tx: Transaction, near: Sequence[tuple[Text, Text, float]], now: datetime) -> Iterator[Pair]:
+    found = standing(tx, {text for first, second, _ in near for text in (first, second)})
+    for first, second, similarity in near:
         one, other = found.get(first), found.get(second)
         if one and other and near_duplicate.may_join(one, other, now):
             yield Pair(near_duplicate.pair(one, other), *near_duplicate.keep(one, other), similarity)
+
+
+def _unasked(tx: Transaction, tenant_id: UUID, pairs: list[Pair]) -> list[Pair]:
+    rows = tx.rows(
+        "consolidation.unasked",
+        tenant_id=tenant_id,
+        pairs=[one.name for one in pairs],
+        sources=[one.other.source_id for one in pairs],
+        hashes=[one.other.content_hash for one in pairs],
+    )
+    names = {row["pair"] for row in rows}
+    return [one for one in pairs if one.name in names]
+
+
+def _room(tx: Transaction, tenant_id: UUID) -> int:
+    return MOST_OPEN - int(tx.value("consolidation.count_open", tenant_id=tenant_id))
+
+
+def _text(one: Candidate) -> Text:
+    return one.source_id, one.content_hash
 
 
 def _propose(tx: Transaction, tenant_id: UUID, pairs: list[Pair], room: int, now: datetime) -> int:

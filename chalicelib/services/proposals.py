@@ -140,6 +140,11 @@ def decide(
     return replace(asked, state=state, reason=reason, decided_at=now, **made)
 
 
+def failed(reason: str | None) -> Conflict:
+    """What who accepts a text hears that a gate stops by now."""
+    return Conflict("a gate stops what was written; it is gone", code="proposal_failed", reason=reason)
+
+
 def lapsed(reason: str) -> Conflict:
     """What who answers a proposal hears that no longer holds."""
     return Conflict("the texts are not as they were when this was proposed", code="proposal_lapsed", reason=reason)

@@ -13,8 +13,9 @@ import pytest
 from chalicelib.domain.chunking import content_hash
 from chalicelib.domain.evaluation import Request
 from chalicelib.domain.firewall_mode import Mode
+from chalicelib.services import consolidation as service
 from chalicelib.services import enforcement, near_duplicates, scheduling, search, tokens
-from chalicelib.storage.reach import Within
+from chalicelib.storage.reach import Reach, Within
 from tests.api import twins
 from tests.api.crowd import Crowd
 from tests.api.twins import close, decide, found, page, proposals, scan, state_of, text, write
@@ -153,6 +154,8 @@ def test_a_page_that_proposes_nothing_is_no_mutation(acme: Tenant, pair: tuple[U
     before = rows.sql(acme.deployment, used, acme.id)
     scan(acme)
     assert rows.sql(acme.deployment, used, acme.id) == before
+    rows.sql(acme.deployment, "update tenants set mutations_per_hour = 1")
+    assert scan(acme) == 0, "and needs none"
 
 
 def test_no_tick_proposes_or_accepts_anything(acme: Tenant, pair: tuple[UUID, UUID]) -> None:
@@ -199,16 +202,60 @@ def test_customers_lose_nothing_to_a_text_that_is_not_published(acme: Tenant, pa
 
 
 def found_by_customers(tenant: Tenant, published: list[UUID]) -> set[str]:
-    """As Larder's own provider searches for them: with fewer rights, in the published sources."""
+    return found_within(tenant, "public", published)
+
+
+def found_within(tenant: Tenant, reach: Reach, sources: list[UUID], mode: search.Mode = "hybrid") -> set[str]:
+    """As Larder's own provider searches: with fewer rights, in the sources that these let it see."""
     outside = tenant.deployment.outside
-    inside = replace(outside, database=Within(outside.database, "public"))
+    inside = replace(outside, database=Within(outside.database, reach))
     request = Request(tenant_id=str(tenant.id), role="", purpose="operational", operator="")
     reading = enforcement.Reading(request, Mode.ENFORCE, "t", always_enforce=True)
-    question = search.Question(twins.WORDS[:100], 50, "hybrid", source_ids=published)
+    question = search.Question(twins.WORDS[:100], 50, mode, source_ids=sources)
     who = rows.principal(tenant)
     hits = search.search(inside, who, reading, question, datetime.now(UTC)).hits
     endings = {hit.candidate.text.strip().rstrip(".").rpartition(" ")[2] for hit in hits}
     return endings & {"alpha", "bravo"}
+
+
+@pytest.mark.parametrize("mode", ["vector", "keyword"])
+@pytest.mark.parametrize("reach", ["public", "internal"])
+def test_with_fewer_rights_a_text_makes_way_for_what_these_let_one_see(
+    acme: Tenant, pair: tuple[UUID, UUID], reach: Reach, mode: search.Mode
+) -> None:
+    proposal = accepted(acme)
+    reached = {"public": "published = true, sensitivity = 'public'", "internal": "published = false"}[reach]
+    rows.sql(acme.deployment, f"update kb_sources set {reached}")
+    assert found_within(acme, reach, list(pair), mode) == {"bravo"}
+    beyond = {"public": "sensitivity = 'internal'", "internal": "published = true, sensitivity = 'public'"}[reach]
+    rows.sql(acme.deployment, f"update kb_sources set {beyond} where id = %s", UUID(proposal["kept_source_id"]))
+    assert found_within(acme, reach, list(pair), mode) == {"alpha"}
+
+
+TIGHTENED = {
+    "refuted": {"validation_status": "refuted"},
+    "at its end": {"expires_at": datetime(2026, 1, 1, tzinfo=UTC)},
+    "of a role": {"permitted_roles": ["boss"]},
+    "of a purpose": {"allowed_purposes": ["audit_review"]},
+    "of a tier": {"sensitivity": "restricted"},
+    "credentials": {"content_class": "credentials"},
+}
+
+
+@pytest.mark.parametrize("said", TIGHTENED.values(), ids=TIGHTENED)
+def test_no_reader_loses_a_text_because_its_stand_in_is_under_other_rules(
+    acme: Tenant, pair: tuple[UUID, UUID], said: dict[str, Any]
+) -> None:
+    accepted(acme)
+    marked.set_policy(acme, pair[1], text("bravo"), **said)
+    acme.post("/v1/memory/firewall/mode", {"mode": "enforce"})
+    for more in ({}, {"at": datetime.now(UTC).isoformat()}):
+        for mode in ("vector", "keyword"):
+            assert "alpha" in found(acme, mode, **more)
+    marked.set_policy(acme, pair[0], text("alpha"), **said)
+    marked.set_policy(acme, pair[1], text("bravo"), **said)
+    acme.post("/v1/memory/firewall/mode", {"mode": "off"})
+    assert "alpha" not in found(acme), "under the same rules again it makes way"
 
 
 def test_a_text_that_comes_back_is_still_superseded_and_a_changed_one_is_another(
@@ -256,6 +303,71 @@ def test_a_rejected_pair_stays_as_it_is_and_is_not_proposed_again(acme: Tenant, 
     assert found(acme) >= {"alpha", "bravo"}
     assert scan(acme) == 0
     assert decide(acme, proposal, "accept").json["code"] == "proposal_decided"
+
+
+def _between(tenant: Tenant, names: set[str], state: str = "open") -> list[dict[str, Any]]:
+    """The proposals about two pages."""
+    return [one for one in proposals(tenant, state) if {one["kept_source_name"], one["other_source_name"]} == names]
+
+
+def test_an_accepted_pair_is_not_asked_about_again_while_its_kept_text_was_gone(acme: Tenant) -> None:
+    sources = {name: page(acme, name, [text(name * 3)]) for name in ("bb", "a")}
+    first = accepted(acme)
+    assert first["kept_source_name"] == "bb"
+    rows.sql(acme.deployment, "update kb_sources set active = false where id = %s", sources["bb"])
+    page(acme, "c", [text("c")])
+    scan(acme)
+    [second] = _between(acme, {"a", "c"})
+    assert decide(acme, second, "accept").json["kept_source_name"] == "a"
+    rows.sql(acme.deployment, "update kb_sources set active = true where id = %s", sources["bb"])
+    for mode in ("vector", "keyword"):
+        assert found(acme, mode) & {"bbbbbb", "aaa", "c"} == {"bbbbbb"}, "its acceptance holds again"
+    assert (scan(acme), _between(acme, {"a", "bb"})) == (0, [])
+    for proposal in (first, second):
+        assert decide(acme, proposal, "undo").json["state"] == "undone"
+    assert found(acme) >= {"bbbbbb", "aaa", "c"}
+
+
+def test_of_texts_that_would_wait_for_each_other_one_is_found(acme: Tenant) -> None:
+    """bb stands for a, cc for bb, and, while both are gone in turn, a for cc: a ring, if nothing broke it."""
+    sources = {name: page(acme, name, [text(name * 3)]) for name in ("a", "bb")}
+    first = accepted(acme)
+    sources["ccc"] = page(acme, "ccc", [text("ccccccccc")])
+    second = accepted(acme)
+    assert (second["kept_source_name"], second["other_source_name"]) == ("ccc", "bb")
+    switch = "update kb_sources set active = %s, trust = %s where id = %s"
+    rows.sql(acme.deployment, switch, False, 70, sources["bb"])
+    rows.sql(acme.deployment, switch, True, 90, sources["a"])
+    third = accepted(acme)
+    assert (third["kept_source_name"], third["other_source_name"]) == ("a", "ccc")
+    rows.sql(acme.deployment, switch, True, 70, sources["bb"])
+    assert found(acme) & {"aaa", "bbbbbb", "ccccccccc"} == {"aaa"}
+    assert (state_of(acme, first), state_of(acme, second)) == ("lapsed", "accepted")
+    told = "select action from admin_audit where target = %s and action = 'consolidation.lapsed'"
+    assert len(rows.sql(acme.deployment, told, first["id"])) == 1
+
+
+def test_what_was_accepted_between_a_scans_look_and_its_question_is_not_asked_about(
+    acme: Tenant, pair: tuple[UUID, UUID], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    who = replace(rows.principal(acme), operator_name="Robin")
+    proposal = one_proposal(acme)
+    page(acme, "third", [text("c")])
+    look = near_duplicates._pairs
+
+    def and_then_accepted(*arguments: Any) -> Any:
+        pairs = look(*arguments)
+        now = datetime.now(UTC)
+        service.accept(acme.deployment.outside, who, UUID(proposal["id"]), correlation_id=None, now=now)
+        return pairs
+
+    with monkeypatch.context() as patch:
+        patch.setattr(near_duplicates, "_pairs", and_then_accepted)
+        near_duplicates.scan(acme.deployment.outside, who, None, datetime.now(UTC))
+    assert _between(acme, {"older", "newer"}) == []
+    assert len(_between(acme, {"third", "newer"})) == 1
+    assert _between(acme, {"third", "older"}) == [], "older makes way by now"
+    assert decide(acme, proposal, "undo").status == 200
 
 
 def test_a_text_that_stands_for_another_is_never_hidden_itself(acme: Tenant) -> None:
@@ -326,6 +438,8 @@ def test_forgetting_a_text_ends_what_is_proposed_about_it(acme: Tenant, pair: tu
     acme.post(f"/v1/memory/chunks/{proposal['other_chunk_id']}/forget", {})
     [lapsed] = proposals(acme, "lapsed")
     assert (lapsed["id"], lapsed["reason"]) == (proposal["id"], "forgotten")
+    told = rows.sql(acme.deployment, "select action, after from admin_audit where target = %s", proposal["id"])
+    assert told == [{"action": "consolidation.lapsed", "after": {"reason": "forgotten"}}]
 
 
 # --- Who may

@@ -696,6 +696,9 @@ begin
        and ((kept_source_id = new.source_id and kept_hash = new.content_hash)
             or (other_source_id = new.source_id and other_hash = new.content_hash))
     returning id
+  ), noted as (
+    insert into public.admin_audit (tenant_id, at, action, target, after)
+      select new.tenant_id, new.forgotten_at, 'consolidation.lapsed', l.id::text, '{"reason": "forgotten"}' from lapsed l
   )
   delete from public.consolidation_work where proposal_id in (select id from lapsed);
   return null;
@@ -774,6 +777,31 @@ CREATE FUNCTION public.parts_of_v1(p_text text) RETURNS text[]
    WHERE (length(p.part) >= 24);
 END;
 ALTER FUNCTION public.parts_of_v1(p_text text) OWNER TO larder_owner;
+CREATE FUNCTION public.policy_rules_v1(p_sensitivity text, p_expires_at timestamp with time zone, p_roles text[], p_purposes text[], p_own_sensitivity text, p_own_expires_at timestamp with time zone, p_own_roles text[], p_own_purposes text[], p_class text, p_status text) RETURNS jsonb
+    LANGUAGE sql IMMUTABLE
+    BEGIN ATOMIC
+ SELECT jsonb_build_array(
+         CASE
+             WHEN (p_class = 'credentials'::text) THEN 4
+             ELSE ( SELECT max(COALESCE(array_position(ARRAY['public'::text, 'internal'::text, 'confidential'::text, 'restricted'::text], COALESCE(NULLIF(t.tier, ''::text), 'internal'::text)), 4)) AS max
+                FROM unnest(ARRAY[policy_rules_v1.p_sensitivity, COALESCE(NULLIF(policy_rules_v1.p_own_sensitivity, ''::text), policy_rules_v1.p_sensitivity)]) t(tier))
+         END, EXTRACT(epoch FROM LEAST(p_expires_at, p_own_expires_at)),
+         CASE
+             WHEN (COALESCE(p_roles, p_own_roles) IS NOT NULL) THEN ARRAY( SELECT DISTINCT r.name
+                FROM unnest(COALESCE(policy_rules_v1.p_roles, policy_rules_v1.p_own_roles)) r(name)
+               WHERE (r.name = ANY (COALESCE(policy_rules_v1.p_own_roles, policy_rules_v1.p_roles)))
+               ORDER BY r.name)
+             ELSE NULL::text[]
+         END,
+         CASE
+             WHEN (COALESCE(p_purposes, p_own_purposes) IS NOT NULL) THEN ARRAY( SELECT DISTINCT r.name
+                FROM unnest(COALESCE(policy_rules_v1.p_purposes, policy_rules_v1.p_own_purposes)) r(name)
+               WHERE (r.name = ANY (COALESCE(policy_rules_v1.p_own_purposes, policy_rules_v1.p_purposes)))
+               ORDER BY r.name)
+             ELSE NULL::text[]
+         END, (NOT (p_class IS DISTINCT FROM 'credentials'::text)), COALESCE(p_status, ''::text)) AS jsonb_build_array;
+END;
+ALTER FUNCTION public.policy_rules_v1(p_sensitivity text, p_expires_at timestamp with time zone, p_roles text[], p_purposes text[], p_own_sensitivity text, p_own_expires_at timestamp with time zone, p_own_roles text[], p_own_purposes text[], p_class text, p_status text) OWNER TO larder_owner;
 CREATE FUNCTION public.query_words_v1(p_query text) RETURNS tsquery
     LANGUAGE plpgsql IMMUTABLE STRICT
     SET search_path TO 'pg_catalog', 'public'
@@ -856,6 +884,41 @@ begin
 end
 $$;
 ALTER FUNCTION public.search_words_v2(p_query text, p_sources uuid[], p_limit integer) OWNER TO larder_reader;
+CREATE FUNCTION public.search_words_v3(p_query text, p_sources uuid[], p_passed_sources uuid[], p_passed_hashes text[], p_limit integer) RETURNS TABLE(row_id bigint, rank real)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 50
+    SET search_path TO 'pg_catalog', 'public'
+    AS $$
+declare
+  v_tenant uuid := nullif(current_setting('larder.tenant_id', true), '')::uuid;
+  v_all tsquery := query_words_v1(p_query);
+  v_any tsquery;
+begin
+  return query
+    select c.row_id, ts_rank_cd(c.words, v_all)
+      from kb_chunks c join kb_sources s on s.id = c.source_id
+     where c.tenant_id = v_tenant and upper_inf(c.system_time) and c.words @@ v_all
+       and s.active and (p_sources is null or c.source_id = any (p_sources))
+       and (c.source_id, c.content_hash) not in (
+         select x.source_id, x.content_hash from unnest(p_passed_sources, p_passed_hashes) as x (source_id, content_hash))
+     order by 2 desc, 1 limit p_limit;
+  if found then
+    return;
+  end if;
+  v_any := any_of_words_v1(p_query);
+  return query
+    with candidate as materialized (
+      select c.row_id, c.words
+        from kb_chunks c join kb_sources s on s.id = c.source_id
+       where c.tenant_id = v_tenant and upper_inf(c.system_time) and c.words @@ v_any
+         and s.active and (p_sources is null or c.source_id = any (p_sources))
+         and (c.source_id, c.content_hash) not in (
+           select x.source_id, x.content_hash from unnest(p_passed_sources, p_passed_hashes) as x (source_id, content_hash))
+       limit 2000
+    )
+    select k.row_id, ts_rank_cd(k.words, v_any) from candidate k order by 2 desc, 1 limit p_limit;
+end
+$$;
+ALTER FUNCTION public.search_words_v3(p_query text, p_sources uuid[], p_passed_sources uuid[], p_passed_hashes text[], p_limit integer) OWNER TO larder_reader;
 CREATE FUNCTION public.stricter_v1(p_one public.chunk_policies, p_other public.chunk_policies) RETURNS public.chunk_policies
     LANGUAGE plpgsql IMMUTABLE
     AS $$
@@ -910,6 +973,35 @@ CREATE FUNCTION public.superseded_v1(p_sources uuid[]) RETURNS TABLE(source_id u
            WHERE ((k.chunk_id = x.kept_chunk_id) AND upper_inf(k.system_time) AND (NOT k.forgotten)))));
 END;
 ALTER FUNCTION public.superseded_v1(p_sources uuid[]) OWNER TO larder_owner;
+CREATE FUNCTION public.superseded_v2(p_sources uuid[], p_at timestamp with time zone) RETURNS TABLE(source_id uuid, content_hash text)
+    LANGUAGE sql STABLE
+    BEGIN ATOMIC
+ SELECT x.source_id,
+     x.content_hash
+    FROM (((((public.superseded_chunks x
+      JOIN public.kb_sources o ON (((o.id = x.kept_source_id) AND o.active)))
+      JOIN public.kb_sources s ON ((s.id = x.source_id)))
+      LEFT JOIN public.chunk_policies p ON (((p.source_id = x.source_id) AND (p.content_hash = x.content_hash))))
+      CROSS JOIN LATERAL ( SELECT k_1.content_hash
+            FROM public.kb_chunks k_1
+           WHERE ((k_1.chunk_id = x.kept_chunk_id) AND (NOT k_1.forgotten) AND
+                 CASE
+                     WHEN (superseded_v2.p_at IS NULL) THEN upper_inf(k_1.system_time)
+                     ELSE (k_1.system_time @> superseded_v2.p_at)
+                 END)
+          LIMIT 1) k)
+      LEFT JOIN public.chunk_policies q ON (((q.source_id = x.kept_source_id) AND (q.content_hash = k.content_hash))))
+   WHERE ((x.tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid) AND
+         CASE
+             WHEN (superseded_v2.p_at IS NULL) THEN upper_inf(x.period)
+             ELSE (x.period @> superseded_v2.p_at)
+         END AND ((superseded_v2.p_sources IS NULL) OR (x.kept_source_id = ANY (superseded_v2.p_sources))) AND
+         CASE
+             WHEN ((p.source_id IS NULL) AND (q.source_id IS NULL) AND (NOT ((((s.sensitivity IS DISTINCT FROM o.sensitivity) OR (s.expires_at IS DISTINCT FROM o.expires_at)) OR (s.permitted_roles IS DISTINCT FROM o.permitted_roles)) OR (s.allowed_purposes IS DISTINCT FROM o.allowed_purposes)))) THEN true
+             ELSE (public.policy_rules_v1(s.sensitivity, s.expires_at, s.permitted_roles, s.allowed_purposes, p.sensitivity, p.expires_at, p.permitted_roles, p.allowed_purposes, p.content_class, p.validation_status) = public.policy_rules_v1(o.sensitivity, o.expires_at, o.permitted_roles, o.allowed_purposes, q.sensitivity, q.expires_at, q.permitted_roles, q.allowed_purposes, q.content_class, q.validation_status))
+         END);
+END;
+ALTER FUNCTION public.superseded_v2(p_sources uuid[], p_at timestamp with time zone) OWNER TO larder_owner;
 CREATE FUNCTION public.wake_tenant_v1() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -1354,11 +1446,11 @@ CREATE INDEX chunk_policies_finite ON public.chunk_policies USING btree (tenant_
 CREATE INDEX chunk_policies_tenant ON public.chunk_policies USING btree (tenant_id);
 CREATE INDEX chunk_recalls_tenant ON public.chunk_recalls USING btree (tenant_id);
 CREATE INDEX consolidation_kept ON public.consolidation_proposals USING btree (kept_source_id, kept_hash);
-CREATE UNIQUE INDEX consolidation_one_a_pair ON public.consolidation_proposals USING btree (tenant_id, pair) WHERE ((kind = 'extractive'::text) AND (state = ANY (ARRAY['open'::text, 'rejected'::text, 'undone'::text])));
 CREATE UNIQUE INDEX consolidation_one_way ON public.consolidation_proposals USING btree (other_source_id, other_hash) WHERE ((kind = 'extractive'::text) AND (state = 'open'::text));
 CREATE UNIQUE INDEX consolidation_one_written ON public.consolidation_proposals USING btree (tenant_id, pair) WHERE ((kind = 'written'::text) AND (state = ANY (ARRAY['writing'::text, 'open'::text])));
 CREATE INDEX consolidation_other ON public.consolidation_proposals USING btree (other_source_id, other_hash);
 CREATE INDEX consolidation_page ON public.consolidation_proposals USING btree (tenant_id, state, created_at, id);
+CREATE UNIQUE INDEX consolidation_pair_once ON public.consolidation_proposals USING btree (tenant_id, pair) WHERE ((kind = 'extractive'::text) AND (state = ANY (ARRAY['open'::text, 'accepted'::text, 'rejected'::text, 'undone'::text])));
 CREATE INDEX consolidation_work_tenant ON public.consolidation_work USING btree (tenant_id);
 CREATE UNIQUE INDEX deletion_requests_one_open ON public.deletion_requests USING btree (source_id, content_hash) WHERE (state = 'open'::text);
 CREATE INDEX deletion_requests_page ON public.deletion_requests USING btree (tenant_id, state, created_at, id);
@@ -1407,8 +1499,8 @@ CREATE INDEX policy_evaluations_page ON public.policy_evaluations USING btree (t
 CREATE INDEX quarantine_page ON public.quarantine USING btree (tenant_id, state, created_at, id);
 CREATE INDEX search_cache_age ON public.search_cache USING btree (expires_at);
 CREATE INDEX search_writes_age ON public.search_writes USING btree (at);
+CREATE INDEX superseded_chunks_current ON public.superseded_chunks USING btree (source_id, content_hash) WHERE upper_inf(period);
 CREATE INDEX superseded_chunks_kept ON public.superseded_chunks USING btree (kept_source_id);
-CREATE UNIQUE INDEX superseded_chunks_open ON public.superseded_chunks USING btree (source_id, content_hash) WHERE upper_inf(period);
 CREATE INDEX superseded_chunks_proposal ON public.superseded_chunks USING btree (proposal_id);
 CREATE INDEX superseded_chunks_tenant ON public.superseded_chunks USING btree (tenant_id);
 CREATE INDEX tombstones_tenant ON public.tombstones USING btree (tenant_id);
@@ -1575,6 +1667,7 @@ CREATE POLICY not_published ON public.kb_chunks FOR SELECT TO larder_internal US
    FROM public.chunk_policies p
   WHERE ((p.source_id = kb_chunks.source_id) AND (p.content_hash = kb_chunks.content_hash) AND ((p.sensitivity <> ALL (ARRAY[''::text, 'public'::text])) OR (p.content_class = 'credentials'::text))))))));
 CREATE POLICY note ON public.search_writes TO larder_reader USING (true) WITH CHECK (true);
+CREATE POLICY noted ON public.admin_audit FOR INSERT TO larder_reader WITH CHECK ((action = 'consolidation.lapsed'::text));
 CREATE POLICY operations ON public.api_tokens TO larder_owner USING (true) WITH CHECK (true);
 CREATE POLICY operations ON public.tenants TO larder_owner USING (true) WITH CHECK (true);
 CREATE POLICY own_tenant ON public.admin_audit TO larder_app, larder_worker USING ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid)) WITH CHECK ((tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid));
@@ -1740,6 +1833,11 @@ GRANT SELECT,DELETE ON TABLE public.kb_events TO larder_reader;
 REVOKE ALL ON FUNCTION public.note_search_write_v1() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.parts_of_v1(p_text text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.parts_of_v1(p_text text) TO larder_reader;
+REVOKE ALL ON FUNCTION public.policy_rules_v1(p_sensitivity text, p_expires_at timestamp with time zone, p_roles text[], p_purposes text[], p_own_sensitivity text, p_own_expires_at timestamp with time zone, p_own_roles text[], p_own_purposes text[], p_class text, p_status text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.policy_rules_v1(p_sensitivity text, p_expires_at timestamp with time zone, p_roles text[], p_purposes text[], p_own_sensitivity text, p_own_expires_at timestamp with time zone, p_own_roles text[], p_own_purposes text[], p_class text, p_status text) TO larder_app;
+GRANT ALL ON FUNCTION public.policy_rules_v1(p_sensitivity text, p_expires_at timestamp with time zone, p_roles text[], p_purposes text[], p_own_sensitivity text, p_own_expires_at timestamp with time zone, p_own_roles text[], p_own_purposes text[], p_class text, p_status text) TO larder_worker;
+GRANT ALL ON FUNCTION public.policy_rules_v1(p_sensitivity text, p_expires_at timestamp with time zone, p_roles text[], p_purposes text[], p_own_sensitivity text, p_own_expires_at timestamp with time zone, p_own_roles text[], p_own_purposes text[], p_class text, p_status text) TO larder_public;
+GRANT ALL ON FUNCTION public.policy_rules_v1(p_sensitivity text, p_expires_at timestamp with time zone, p_roles text[], p_purposes text[], p_own_sensitivity text, p_own_expires_at timestamp with time zone, p_own_roles text[], p_own_purposes text[], p_class text, p_status text) TO larder_internal;
 REVOKE ALL ON FUNCTION public.says_part_v1(p_text text, p_parts text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.says_part_v1(p_text text, p_parts text[]) TO larder_reader;
 REVOKE ALL ON FUNCTION public.search_words_v1(p_query text, p_sources uuid[], p_limit integer) FROM PUBLIC;
@@ -1750,6 +1848,10 @@ REVOKE ALL ON FUNCTION public.search_words_v2(p_query text, p_sources uuid[], p_
 GRANT ALL ON FUNCTION public.search_words_v2(p_query text, p_sources uuid[], p_limit integer) TO larder_app;
 GRANT ALL ON FUNCTION public.search_words_v2(p_query text, p_sources uuid[], p_limit integer) TO larder_public;
 GRANT ALL ON FUNCTION public.search_words_v2(p_query text, p_sources uuid[], p_limit integer) TO larder_internal;
+REVOKE ALL ON FUNCTION public.search_words_v3(p_query text, p_sources uuid[], p_passed_sources uuid[], p_passed_hashes text[], p_limit integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.search_words_v3(p_query text, p_sources uuid[], p_passed_sources uuid[], p_passed_hashes text[], p_limit integer) TO larder_app;
+GRANT ALL ON FUNCTION public.search_words_v3(p_query text, p_sources uuid[], p_passed_sources uuid[], p_passed_hashes text[], p_limit integer) TO larder_public;
+GRANT ALL ON FUNCTION public.search_words_v3(p_query text, p_sources uuid[], p_passed_sources uuid[], p_passed_hashes text[], p_limit integer) TO larder_internal;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.superseded_chunks TO larder_app;
 GRANT SELECT ON TABLE public.superseded_chunks TO larder_worker;
 GRANT SELECT ON TABLE public.superseded_chunks TO larder_reader;
@@ -1761,8 +1863,14 @@ GRANT ALL ON FUNCTION public.superseded_v1(p_sources uuid[]) TO larder_worker;
 GRANT ALL ON FUNCTION public.superseded_v1(p_sources uuid[]) TO larder_reader;
 GRANT ALL ON FUNCTION public.superseded_v1(p_sources uuid[]) TO larder_public;
 GRANT ALL ON FUNCTION public.superseded_v1(p_sources uuid[]) TO larder_internal;
+REVOKE ALL ON FUNCTION public.superseded_v2(p_sources uuid[], p_at timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.superseded_v2(p_sources uuid[], p_at timestamp with time zone) TO larder_app;
+GRANT ALL ON FUNCTION public.superseded_v2(p_sources uuid[], p_at timestamp with time zone) TO larder_worker;
+GRANT ALL ON FUNCTION public.superseded_v2(p_sources uuid[], p_at timestamp with time zone) TO larder_public;
+GRANT ALL ON FUNCTION public.superseded_v2(p_sources uuid[], p_at timestamp with time zone) TO larder_internal;
 GRANT SELECT,INSERT ON TABLE public.admin_audit TO larder_app;
 GRANT SELECT,INSERT ON TABLE public.admin_audit TO larder_worker;
+GRANT INSERT ON TABLE public.admin_audit TO larder_reader;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.consolidation_proposals TO larder_app;
 GRANT SELECT,UPDATE ON TABLE public.consolidation_proposals TO larder_worker;
 GRANT SELECT,UPDATE ON TABLE public.consolidation_proposals TO larder_reader;

@@ -350,11 +350,11 @@ def test_a_revoked_token_is_not_found(house: House) -> None:
 @pytest.mark.parametrize("words", ["kettle", "kettle or whistles", "-nothing", "blue red kettle whistles"])
 def test_the_keyword_search_finds_the_set_tenants_chunks_alone(words: str, house: House) -> None:
     own = house.super("select row_id from kb_chunks where tenant_id = %s", house.ours.id)
-    everything = "select row_id from search_words_v2(%s, null, 100)"
+    everything = "select row_id from search_words_v3(%s, null, null, null, 100)"
     with house.acting("larder_app", house.ours.id) as connection:
         found = connection.execute(everything, (words,)).fetchall()
         assert set(found) <= set(own)
-        theirs = "select row_id from search_words_v2(%s, %s, 100)"
+        theirs = "select row_id from search_words_v3(%s, %s, null, null, 100)"
         assert connection.execute(theirs, (words, [house.their_ids["source_id"]])).fetchall() == []
     for unset in (None, ""):
         with house.acting("larder_app", unset) as connection:

@@ -57,7 +57,7 @@ UNSHOWN = {
 """Statements that bring texts to somebody who shows none of them, or none that ever was a chunk."""
 
 ANSWERS_A_WORD = ("finish_refresh_v1", "finish_refresh_v2")
-GIVES_A_HASH = ("finite_chunks_v1", "superseded_v1")
+GIVES_A_HASH = ("finite_chunks_v1", "superseded_v1", "superseded_v2")
 """Functions of the database that have text in their answer, which is none of a chunk."""
 
 TEXT_TABLES = r"\b(kb_chunks|kb_held_texts|quarantine|consolidation_proposals)\b"

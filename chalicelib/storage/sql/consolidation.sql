@@ -52,7 +52,7 @@ select c.source_id, c.content_hash, c.chunk_id, char_length(c.text) - c.overlap 
     order by k.chunk_index limit 1) c
   join kb_sources s on s.id = c.source_id and s.active
   left join chunk_policies p on p.source_id = c.source_id and p.content_hash = c.content_hash
- where (c.source_id, c.content_hash) not in (select x.source_id, x.content_hash from superseded_v1(null) x)
+ where (c.source_id, c.content_hash) not in (select x.source_id, x.content_hash from superseded_v2(null, null) x)
 
 -- name: texts
 -- The two texts of a proposal as they were last, superseded or not, with the policies that count now.
@@ -79,6 +79,19 @@ select pg_advisory_xact_lock(hashtextextended('larder consolidation ' || %(tenan
 -- name: count_open
 select count(*) from consolidation_proposals
  where tenant_id = %(tenant_id)s and state = 'open' and kind = 'extractive'
+
+-- name: unasked
+-- Which of these pairs nobody was asked about, and whose text to make way isn't asked to make way for another now.
+select n.pair
+  from unnest(%(pairs)s::text[], %(sources)s::uuid[], %(hashes)s::text[]) as n (pair, other_source_id, other_hash)
+ where not exists (
+   select from consolidation_proposals d
+    where d.tenant_id = %(tenant_id)s and d.kind = 'extractive'
+      and d.pair = n.pair and d.state in ('open', 'accepted', 'rejected', 'undone'))
+   and not exists (
+     select from consolidation_proposals d
+      where d.kind = 'extractive' and d.state = 'open'
+        and d.other_source_id = n.other_source_id and d.other_hash = n.other_hash)
 
 -- name: propose
 insert into consolidation_proposals (tenant_id, kind, state, pair, similarity, kept_source_id, kept_hash, kept_chunk_id,
@@ -116,13 +129,22 @@ update consolidation_proposals
        deposited_source_id = %(deposited_source_id)s, quarantine_id = %(quarantine_id)s
  where id = %(id)s
 
--- name: end_superseding
--- A text that stands for another is searched from now on, and one that makes way makes way for one.
-update superseded_chunks
-   set period = tstzrange(lower(period), greatest(%(now)s, lower(period) + interval '1 microsecond'))
- where upper_inf(period)
-   and ((source_id = %(kept_source_id)s and content_hash = %(kept_hash)s)
-        or (source_id = %(other_source_id)s and content_hash = %(other_hash)s))
+-- name: end_ring
+-- Of the acceptances by which the text to keep makes way itself: those at whose end it would make way for the one that
+-- is to make way for it. Without them no text ever waits for itself.
+with recursive waits as (
+  select %(other_source_id)s::uuid as source_id, %(other_hash)s as content_hash
+  union
+  select x.source_id, x.content_hash
+    from waits w join consolidation_proposals p on p.kept_source_id = w.source_id and p.kept_hash = w.content_hash
+    join superseded_chunks x on x.proposal_id = p.id and upper_inf(x.period)
+)
+update superseded_chunks x
+   set period = tstzrange(lower(x.period), greatest(%(now)s, lower(x.period) + interval '1 microsecond'))
+  from consolidation_proposals p join waits w on w.source_id = p.kept_source_id and w.content_hash = p.kept_hash
+ where p.id = x.proposal_id and upper_inf(x.period)
+   and x.source_id = %(kept_source_id)s and x.content_hash = %(kept_hash)s
+returning x.proposal_id
 
 -- name: supersede
 insert into superseded_chunks (tenant_id, source_id, content_hash, kept_source_id, kept_chunk_id, proposal_id, period)
@@ -155,9 +177,11 @@ returning proposal_id, correlation_id
 update consolidation_work set dispatched_at = null where proposal_id = any (%(ids)s)
 
 -- name: lease
-update consolidation_work set lease_token = %(token)s, lease_until = %(until)s, leases = leases + 1
- where proposal_id = %(id)s and (lease_until is null or lease_until <= %(now)s)
-returning tenant_id, leases, correlation_id
+-- Not of a tenant that was switched off since it was sent: once it is on again, what was lost is sent again.
+update consolidation_work w set lease_token = %(token)s, lease_until = %(until)s, leases = w.leases + 1
+  from tenants t
+ where w.proposal_id = %(id)s and (w.lease_until is null or w.lease_until <= %(now)s) and t.id = w.tenant_id and t.enabled
+returning w.tenant_id, w.leases, w.correlation_id
 
 -- name: release
 update consolidation_work set lease_token = null, lease_until = null
@@ -165,6 +189,11 @@ update consolidation_work set lease_token = null, lease_until = null
 
 -- name: lock_work
 select proposal_id from consolidation_work where proposal_id = %(id)s and lease_token = %(token)s for update
+
+-- name: being_written
+-- What is being written of a pair.
+select id from consolidation_proposals
+ where tenant_id = %(tenant_id)s and pair = %(pair)s and kind = 'written' and state = 'writing' for update
 
 -- name: end_work
 delete from consolidation_work where proposal_id = %(id)s

@@ -7,21 +7,24 @@ select set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hns
 -- Sources that are switched off are few, and so is what an operator let make way for a text that says the same: as
 -- hashed lists they leave the vector index its order, a join would not.
 -- Both legs, fused by reciprocal rank and cut before anything is joined back. A leg whose input is null is empty.
-with vector_hit as materialized (
+with superseded as materialized (
+  select x.source_id, x.content_hash from superseded_v2(%(source_ids)s::uuid[], null) x
+), vector_hit as materialized (
   select c.row_id, c.embedding <=> %(embedding)s::vector as distance
     from kb_chunks c
    where c.tenant_id = %(tenant_id)s and upper_inf(c.system_time) and not c.forgotten
      and %(embedding)s::text is not null
      and (%(source_ids)s::uuid[] is null or c.source_id = any (%(source_ids)s))
      and c.source_id not in (select s.id from kb_sources s where s.tenant_id = %(tenant_id)s and not s.active)
-     and (c.source_id, c.content_hash) not in (select x.source_id, x.content_hash from superseded_v1(%(source_ids)s::uuid[]) x)
+     and (c.source_id, c.content_hash) not in (select x.source_id, x.content_hash from superseded x)
    order by c.embedding <=> %(embedding)s::vector limit %(candidates)s
 ), vector_leg as (
   select row_id, row_number() over (order by distance, row_id) as place from vector_hit
 ), keyword_leg as (
   select row_id, row_number() over (order by rank desc, row_id) as place
-    from search_words_v2(%(words)s, %(source_ids)s, %(candidates)s)
-   where not exists (select from kb_chunks f where f.row_id = search_words_v2.row_id and f.forgotten)
+    from (select array_agg(x.source_id) as sources, array_agg(x.content_hash) as hashes from superseded x) x,
+         search_words_v3(%(words)s, %(source_ids)s, x.sources, x.hashes, %(candidates)s) w
+   where not exists (select from kb_chunks f where f.row_id = w.row_id and f.forgotten)
 ), fused as (
   select row_id, sum(weight / (%(k)s + place)) as score
     from (select row_id, place, %(vector_weight)s::float8 as weight from vector_leg
@@ -51,12 +54,7 @@ with then_current as materialized (
      and (%(source_ids)s::uuid[] is null or c.source_id = any (%(source_ids)s))
      and c.source_id not in (select s.id from kb_sources s where s.tenant_id = %(tenant_id)s and not s.active)
      and (c.source_id, c.content_hash) not in (
-       select x.source_id, x.content_hash
-         from superseded_chunks x join kb_sources o on o.id = x.kept_source_id and o.active
-        where x.tenant_id = %(tenant_id)s and x.period @> %(at)s::timestamptz
-          and (%(source_ids)s::uuid[] is null or x.kept_source_id = any (%(source_ids)s))
-          and exists (select from kb_chunks k where k.chunk_id = x.kept_chunk_id
-                                                and k.system_time @> %(at)s::timestamptz and not k.forgotten))
+       select x.source_id, x.content_hash from superseded_v2(%(source_ids)s::uuid[], %(at)s::timestamptz) x)
 ), asked as (
   select case when exists (select from then_current where words @@ query_words_v1(%(words)s))
               then query_words_v1(%(words)s) else any_of_words_v1(%(words)s) end as query
