@@ -12,9 +12,8 @@ from chalicelib.api import fields
 from chalicelib.api.reading import reading_of
 from chalicelib.api.resource import Answer, Call, Input, NoQuery, Nothing, Output, Query, Resource
 from chalicelib.domain.cursor import cut
-from chalicelib.domain.ingest_gates import Deposit
 from chalicelib.services import consolidation as service
-from chalicelib.services import deposits, near_duplicates, proposals, summaries
+from chalicelib.services import near_duplicates, proposals, summaries
 from chalicelib.services.enforcement import Served
 from chalicelib.services.passages import Passage
 
@@ -178,12 +177,9 @@ def show_proposal(call: Call[Nothing, ReadingQuery]) -> Answer:
 )
 def accept_proposal(call: Call[Nothing, NoQuery]) -> Answer:
     """Accept a proposal whose texts are as they were: an operator's alone."""
-    with deposits.refusals_logged(
-        call.outside, call.who, Deposit.CONSOLIDATED, correlation_id=call.correlation_id, now=call.now
-    ):
-        asked, allowance = service.accept(
-            call.outside, call.who, call.ids["proposal_id"], correlation_id=call.correlation_id, now=call.now
-        )
+    asked, allowance = service.accept(
+        call.outside, call.who, call.ids["proposal_id"], correlation_id=call.correlation_id, now=call.now
+    )
     return Answer(ProposalOut.model_validate(asked), 200, allowance.headers())
 
 

@@ -142,8 +142,7 @@ def take(
     now: datetime,
 ) -> Deposited:
     """Run the gates, in the caller's transaction. Raises Invalid where nothing may be saved."""
-    patterns, scan = deny_patterns(tx, who.tenant_id), not outside.settings.allow_unscanned
-    screening = screen(offered.text, offered.deposit, patterns, beside=[offered.title], scan=scan)
+    screening = screened(outside, tx, who, offered)
     if offered.damage is not None:
         screening = damaged(screening)
     if screening.outcome == "admit":
@@ -158,6 +157,12 @@ def take(
         field="text",
         gate=screening.gate,
     )
+
+
+def screened(outside: Outside, tx: Transaction, who: Principal, offered: Offered) -> Screening:
+    """What the gates say of a text, and of the title beside it, under the tenant's patterns of now."""
+    patterns, scan = deny_patterns(tx, who.tenant_id), not outside.settings.allow_unscanned
+    return screen(offered.text, offered.deposit, patterns, beside=[offered.title], scan=scan)
 
 
 @contextmanager

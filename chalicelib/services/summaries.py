@@ -80,17 +80,22 @@ def accept(
 ) -> Proposal:
     """Deposit what was written, in the caller's transaction, which has checked that its inputs are as they were.
 
-    The inputs stay as they are. Raises Invalid where a gate refuses the text by now.
+    The inputs stay as they are. A text that a gate stops by now has failed and is gone: in quarantine nothing would tie
+    it to its inputs, whatever becomes of them.
     """
     written = proposed(tx, asked, passages.read(tx, asked))
     assert written is not None, "an open written proposal whose texts are current has a text"
     fields = _fields(written.policy)
     title = f"Consolidated: {asked.kept_source_name}"[:200]
     offered = deposits.Offered(Deposit.CONSOLIDATED, written.text, title, fields)
-    patch = policy_patch.parse(fields)
-    done = deposits.take(outside, tx, who, offered, patch, correlation_id, now)
-    source_id = done.source.id if done.source else None
-    return decide(tx, who, asked, "accepted", now, deposited_source_id=source_id, quarantine_id=done.quarantine_id)
+    screening = deposits.screened(outside, tx, who, offered)
+    if screening.outcome != "admit":
+        deposits.log(tx, who.tenant_id, Deposit.CONSOLIDATED, "refuse", None, now, correlation_id,
+                     gate=screening.gate, reason=screening.reason)  # fmt: skip
+        return decide(tx, who, asked, "failed", now, reason=screening.reason)
+    done = deposits.keep(outside, tx, who, offered, screening, policy_patch.parse(fields), correlation_id, now)
+    assert done.source is not None, "what is kept is a source"
+    return decide(tx, who, asked, "accepted", now, deposited_source_id=done.source.id)
 
 
 def _may_leave(outside: Outside, tx: Transaction, reading: Reading, asked: Proposal, now: datetime) -> bool:

@@ -15,6 +15,7 @@ from chalicelib.domain import summary_prompt
 from chalicelib.domain.clean_text import clean_text
 from chalicelib.domain.ingest_gates import Deposit, Gate, Screening, screen
 from chalicelib.domain.text_damage import find_damage
+from chalicelib.errors import NotFound
 from chalicelib.fetching import ssrf
 from chalicelib.keys import read_secret
 from chalicelib.knowledge.exchange import Post
@@ -29,6 +30,7 @@ from chalicelib.writing.chat import Model, WritingFailed
 MAX_LEASES = 3
 LOST_AFTER = timedelta(minutes=15)  # sent so long ago and not done: sent again
 DISPATCHED_A_TICK = 20
+LEASE_FOR_THE_MODEL = 2 / 3  # of the lease, at most: what is left is for the two transactions around the question
 LOST = "lost_lease"
 
 
@@ -72,14 +74,21 @@ def dispatch(outside: Outside, now: datetime) -> int:
 
 
 def begin(outside: Outside, proposal_id: UUID, *, now: datetime) -> Writing | None:
-    """Lease the work; None if there is none, somebody has it, or it came to its end here."""
+    """Lease the work; None if there is none, somebody has it, or it came to its end here.
+
+    Nor while the deployment or the tenant is switched off: the texts stay, and the work is sent again later.
+    """
+    if not outside.settings.enable_kb:
+        return None
     token, until = uuid4(), now + timedelta(seconds=outside.settings.lease_seconds)
     with outside.database.transaction() as tx:
         work = tx.row("consolidation.lease", id=proposal_id, token=token, until=until, now=now)
     if work is None:
         return None
     with outside.database.transaction(work["tenant_id"]) as tx:
-        asked = lock(tx, proposal_id)
+        asked = _lock(tx, proposal_id)
+        if asked is None:
+            return None
         if asked.state != "writing":
             tx.run("consolidation.end_work", id=asked.id)
             return None
@@ -95,7 +104,10 @@ def compose(outside: Outside, writing: Writing, *, post: Post = ssrf.post) -> Wr
     """Ask the model. Raises nothing that the world can cause."""
     try:
         conversation = summary_prompt.messages(writing.texts, secrets.token_hex(8))
-        answer = chat.complete(_model(outside), conversation, max_tokens=summary_prompt.MAX_TOKENS, post=post)
+        seconds = min(chat.SECONDS, outside.settings.lease_seconds * LEASE_FOR_THE_MODEL)
+        answer = chat.complete(
+            _model(outside), conversation, max_tokens=summary_prompt.MAX_TOKENS, post=post, seconds=seconds
+        )
     except WritingFailed as error:
         return Failed(error.reason, error.cause)
     if find_damage(answer) is not None:
@@ -109,8 +121,10 @@ def compose(outside: Outside, writing: Writing, *, post: Post = ssrf.post) -> Wr
 def finish(outside: Outside, writing: Writing, came: Wrote | Failed, *, now: datetime) -> str:
     """Propose what was written if a gate doesn't stop it and its inputs are as they were; how it ended."""
     with outside.database.transaction(writing.tenant_id) as tx:
-        asked = lock(tx, writing.proposal.id)
-        if asked.state != "writing" or tx.row("consolidation.lock_work", id=asked.id, token=writing.token) is None:
+        asked = _lock(tx, writing.proposal.id)
+        if asked is None or asked.state != "writing":
+            return LOST
+        if tx.row("consolidation.lock_work", id=asked.id, token=writing.token) is None:
             return LOST
         if (reason := lapse_reason(tx, asked, now)) is not None:
             return _end(tx, asked, writing.tenant_id, "lapsed", reason, now)
@@ -130,6 +144,14 @@ def give_up(outside: Outside, writing: Writing) -> None:
     """After an unexpected error: the next delivery may lease the work again."""
     with outside.database.transaction(writing.tenant_id) as tx:
         tx.run("consolidation.release", id=writing.proposal.id, token=writing.token)
+
+
+def _lock(tx: Transaction, proposal_id: UUID) -> Proposal | None:
+    """The proposal, locked; None if it went with its tenant or a source."""
+    try:
+        return lock(tx, proposal_id)
+    except NotFound:
+        return None
 
 
 def _propose(outside: Outside, tx: Transaction, asked: Proposal, screening: Screening) -> str:
@@ -166,7 +188,7 @@ def _model(outside: Outside) -> Model:
             key = read_secret(settings.llm_key).strip()
         except Exception as error:  # a file's or Secrets Manager's: the word for it is the same
             raise WritingFailed("key_unreadable", f"key_unreadable: {type(error).__name__}") from None
-        if not (key.isascii() and key.isprintable()):
+        if not (key and key.isascii() and key.isprintable()):
             raise WritingFailed("key_unreadable")
     target = ssrf.parse_url(settings.llm_endpoint)
     policy = replace(

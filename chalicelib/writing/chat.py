@@ -51,8 +51,8 @@ def complete(
 ) -> str:
     """The text that the model answers with.
 
-    Raises WritingFailed: the guard's word, ``http_…``, ``not_json``, ``no_text``, or ``cut_off`` where the model ran
-    out of tokens.
+    Raises WritingFailed: the guard's word, ``http_…``, ``not_json``, ``no_text``, ``cut_off`` where the model ran out
+    of tokens, or ``not_finished`` where it stopped for another reason, such as a filter. Some servers name none.
     """
     question = {
         "model": model.name,
@@ -92,6 +92,8 @@ def _text_in(body: bytes) -> str:
         raise WritingFailed("no_text") from None
     if end == "length":
         raise WritingFailed("cut_off")
+    if end not in (None, "stop"):
+        raise WritingFailed("not_finished")
     if not isinstance(text, str) or not text.strip():
         raise WritingFailed("no_text")
     return text

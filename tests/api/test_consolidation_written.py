@@ -298,6 +298,9 @@ UNUSABLE = [
     (says(" \n\t "), "no_text"),
     (says("\u200b\u200d\ufeff"), "no_text"),
     (says(WRITTEN, finish_reason="length"), "cut_off"),
+    (says(WRITTEN, finish_reason="content_filter"), "not_finished"),
+    (says(WRITTEN, finish_reason="tool_calls"), "not_finished"),
+    (says(WRITTEN, finish_reason=7), "not_finished"),
     (says("word " * 300), "too_long"),
     (says("too short"), "too_short"),
     (says("A NUL \x00 in it. " + WRITTEN), "damaged_text"),
@@ -345,29 +348,48 @@ def test_a_secret_in_the_answer_is_redacted_before_anybody_sees_it(
     assert AWS not in json.dumps(rows.sql(acme.deployment, "select * from consolidation_proposals"), default=str)
 
 
-def test_a_deny_pattern_of_since_then_sends_an_accepted_text_to_quarantine(
-    acme: Tenant, proposal: dict[str, Any]
-) -> None:
+def test_a_text_that_a_gate_stops_by_now_has_failed_and_is_kept_nowhere(acme: Tenant, proposal: dict[str, Any]) -> None:
+    """Least of all in quarantine, where nothing would tie it to its inputs, whoever may read those by then."""
     asked = ask(acme, proposal)
     work(acme)
     acme.post("/v1/memory/deny-patterns", {"add": ["behind the gate"], "remove": []})
-    done = decide(acme, asked, "accept").json
-    assert (done["state"], done["deposited_source_id"]) == ("accepted", None)
-    released = acme.post(f"/v1/memory/quarantine/{done['quarantine_id']}/release")
-    assert released.status == 202
-    [row] = rows.sql(acme.deployment, "select provenance, sensitivity from kb_sources where type = 'document'")
-    assert row == {"provenance": "consolidated", "sensitivity": "public"}
+    answer = decide(acme, asked, "accept")
+    assert (answer.status, answer.json["code"], answer.json["reason"]) == (409, "proposal_failed", "deny_pattern")
+    assert ended(acme, asked) == ("failed", "deny_pattern")
+    for query in ("consolidation_proposals where text is not null", "quarantine", "kb_held_texts"):
+        assert rows.sql(acme.deployment, f"select * from {query}") == []
+    assert rows.sql(acme.deployment, "select * from kb_sources where type = 'document'") == []
+    logged = rows.sql(acme.deployment, "select outcome, gate, reason from ingest_log")
+    assert logged == [{"outcome": "refuse", "gate": "deny_patterns", "reason": "deny_pattern"}]
+    told = rows.sql(
+        acme.deployment, "select action, operator from admin_audit where target = %s order by at", asked["id"]
+    )
+    assert (told[-1]["action"], told[-1]["operator"]) == ("consolidation.failed", "Robin")
+    ask(acme, proposal)  # an operator may want another try
 
 
 def test_a_model_that_never_answers_is_left_when_its_time_is_up(
     acme: Tenant, proposal: dict[str, Any], model: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     complete = summary_writing.chat.complete
-    monkeypatch.setattr(summary_writing.chat, "complete", lambda *a, **more: complete(*a, **more, seconds=0.3))
+    monkeypatch.setattr(summary_writing.chat, "complete", lambda *a, **more: complete(*a, **{**more, "seconds": 0.3}))
     asked = ask(acme, proposal)
     model.behave = replace(says(WRITTEN), each_byte=0.05)
     assert work(acme) == ["timeout"]
     assert ended(acme, asked) == ("failed", "timeout")
+
+
+@pytest.mark.parametrize(("lease", "seconds"), [(30, 20), (60, 40), (450, 60)])
+def test_a_model_is_left_before_the_lease_of_who_asks_it_ends(
+    acme: Tenant, proposal: dict[str, Any], monkeypatch: pytest.MonkeyPatch, lease: int, seconds: float
+) -> None:
+    deployment, given = acme.deployment, []
+    settings = replace(deployment.worker.settings, lease_seconds=lease)
+    deployment.worker = replace(deployment.worker, settings=settings)
+    monkeypatch.setattr(summary_writing.chat, "complete", lambda *_, **more: given.append(more["seconds"]) or WRITTEN)
+    ask(acme, proposal)
+    assert work(acme) == ["proposed"]
+    assert given == [pytest.approx(seconds)]
 
 
 def test_the_guard_stands_before_the_model(acme: Tenant, proposal: dict[str, Any], model: ScriptedProvider) -> None:
@@ -382,7 +404,7 @@ def test_the_guard_stands_before_the_model(acme: Tenant, proposal: dict[str, Any
     assert "refused:scheme" in "\n".join(lines), "without the development switch it must be https"
 
 
-@pytest.mark.parametrize("key", ["missing", "open to others", "a key\nof two lines", "schlüssel"])
+@pytest.mark.parametrize("key", ["missing", "open to others", "a key\nof two lines", "schlüssel", "", " \n"])
 def test_a_key_that_cannot_be_used_is_sent_nowhere(
     acme: Tenant, proposal: dict[str, Any], model: ScriptedProvider, key: str, tmp_path: Path
 ) -> None:
@@ -520,6 +542,48 @@ def test_what_the_queue_does_not_take_is_sent_with_the_next_tick(acme: Tenant, p
     assert work(acme) == []
     acme.deployment.queue.refuses = False
     assert work(acme) == ["proposed"]
+
+
+def test_rejecting_the_pair_ends_what_is_being_written_of_it(
+    acme: Tenant, proposal: dict[str, Any], model: ScriptedProvider
+) -> None:
+    asked = ask(acme, proposal)
+    assert decide(acme, proposal, "reject").status == 200
+    assert work(acme) == []
+    assert ended(acme, asked) == ("lapsed", "rejected")
+    assert model.asked == []
+
+
+@pytest.mark.parametrize("gone", ["delete from kb_sources", "delete from tenants"])
+def test_what_goes_with_its_source_or_tenant_while_the_model_writes_is_let_go(
+    acme: Tenant, proposal: dict[str, Any], model: ScriptedProvider, gone: str
+) -> None:
+    def meanwhile(_: Asked) -> Says:
+        rows.sql(acme.deployment, gone)
+        return says(WRITTEN)
+
+    ask(acme, proposal)
+    model.behave = meanwhile
+    assert work(acme) == ["lost_lease"]
+
+
+@pytest.mark.parametrize("off", ["tenant", "deployment"])
+def test_nothing_leaves_of_what_is_switched_off_after_it_was_sent(
+    acme: Tenant, proposal: dict[str, Any], model: ScriptedProvider, off: str
+) -> None:
+    ask(acme, proposal)
+    deployment, on = acme.deployment, acme.deployment.worker
+    scheduling.tick(on, now=datetime.now(UTC))
+    [one], deployment.queue.messages = deployment.queue.messages, []
+    if off == "tenant":
+        rows.sql(deployment, "update tenants set enabled = false")
+    else:
+        deployment.worker = replace(on, settings=replace(on.settings, enable_kb=False))
+    assert worker.run(deployment.worker, one.event_id, clock=lambda: datetime.now(UTC)) == "nothing_to_do"
+    assert model.asked == []
+    rows.sql(deployment, "update tenants set enabled = true")
+    deployment.worker = on
+    assert later(acme, summary_writing.LOST_AFTER + timedelta(minutes=1)) == ["proposed"]
 
 
 def test_of_a_tenant_that_is_off_nothing_is_sent(acme: Tenant, proposal: dict[str, Any]) -> None:
