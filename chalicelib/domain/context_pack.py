@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 PACK_TRUST = {
@@ -28,29 +28,31 @@ class Extract:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Pack:
-    """The text of the pack, and the positions of the extracts that found room, in order."""
-
-    text: str
-    included: list[int]
-
-
-def assemble(extracts: Sequence[Extract], max_chars: int, boundary: Callable[[], str]) -> Pack:
-    """Fence extracts, best first, into at most ``max_chars`` characters; what doesn't fit whole is left out.
+class Packing:
+    """A pack that fills up, best first, to at most ``max_chars`` characters; what doesn't fit whole is left out.
 
     ``boundary`` gives random text; it is asked again if an extract happens to hold what it gave.
     """
-    parts: list[str] = []
-    included: list[int] = []
-    room = max_chars - len(PREAMBLE) - 1
-    for position, extract in enumerate(extracts):
-        fenced = _fenced(len(included) + 1, extract, boundary)
-        if len(fenced) <= room:
-            room -= len(fenced)
-            parts.append(fenced)
-            included.append(position)
-    return Pack(f"{PREAMBLE}\n{''.join(parts)}" if parts else "", included)
+
+    def __init__(self, max_chars: int, boundary: Callable[[], str]) -> None:
+        self._room = max_chars - len(PREAMBLE) - 1
+        self._boundary = boundary
+        self._parts: list[str] = []
+
+    @property
+    def text(self) -> str:
+        """What was taken, in its order; empty if nothing was."""
+        return f"{PREAMBLE}\n{''.join(self._parts)}" if self._parts else ""
+
+    def fenced(self, extract: Extract) -> str | None:
+        """The extract in the fence that would be its own; None if there is no room for it. It takes none yet."""
+        part = _fenced(len(self._parts) + 1, extract, self._boundary)
+        return part if len(part) <= self._room else None
+
+    def take(self, part: str) -> None:
+        """Give what ``fenced`` gave its room."""
+        self._room -= len(part)
+        self._parts.append(part)
 
 
 def _fenced(number: int, extract: Extract, boundary: Callable[[], str]) -> str:

@@ -6,11 +6,10 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
-from chalicelib.domain import context_pack
-from chalicelib.domain.context_pack import PACK_TRUST, Extract
+from chalicelib.domain.context_pack import PACK_TRUST, Extract, Packing
 from chalicelib.services.enforcement import Reading
 from chalicelib.services.outside import Outside
-from chalicelib.services.search import Hit, Question, search
+from chalicelib.services.search import Candidate, Hit, Question, search
 from chalicelib.services.tokens import Principal
 
 MOST_EXTRACTS = 20
@@ -18,7 +17,7 @@ MOST_EXTRACTS = 20
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """The pack's text, the hits in it by extract number, and why there are none, where that is a matter of settings."""
+    """The pack's text, the hits in it by extract number, and why there are none: settings, or no room."""
 
     text: str
     hits: list[Hit]
@@ -31,18 +30,35 @@ def pack(outside: Outside, who: Principal, reading: Reading, query: str, max_cha
     """Assemble evidence about ``query``.
 
     Stored and searchable is not the same as injected: with ``ENABLE_KB_RETRIEVAL`` off, which is the default, extracts
-    of the knowledge base are left out and the pack says so.
+    of the knowledge base are left out and the pack says so. It also says so if it has no room for any.
     """
     trust = PACK_TRUST["kb_extract"]
     if not outside.settings.enable_kb_retrieval:
         return Packed("", [], trust, "kb_retrieval_disabled", None)
-    answer = search(outside, who, reading, Question(query, MOST_EXTRACTS, "hybrid"), now)
-    extracts = [Extract(_label(hit), hit.candidate.text) for hit in answer.hits]
-    packed = context_pack.assemble(extracts, max_chars, lambda: secrets.token_hex(12))
-    return Packed(packed.text, [answer.hits[position] for position in packed.included], trust, None, answer.degraded)
+    room = _Room(Packing(max_chars, lambda: secrets.token_hex(12)))
+    answer = search(outside, who, reading, Question(query, MOST_EXTRACTS, "hybrid"), now, room=room)
+    left_out = "no_room" if room.refused and not answer.hits else None
+    return Packed(room.packing.text, answer.hits, trust, left_out, answer.degraded)
 
 
-def _label(hit: Hit) -> str:
-    candidate = hit.candidate
+@dataclass(slots=True)
+class _Room:
+    """What is left of a pack, asked before a hit is judged: of one that isn't shown nothing is decided."""
+
+    packing: Packing
+    refused: int = 0
+    _part: str | None = None
+
+    def fits(self, candidate: Candidate) -> bool:
+        self._part = self.packing.fenced(Extract(_label(candidate), candidate.text))
+        self.refused += self._part is None
+        return self._part is not None
+
+    def take(self, _: Candidate) -> None:
+        assert self._part is not None, "it was asked about"
+        self.packing.take(self._part)
+
+
+def _label(candidate: Candidate) -> str:
     stale = ", stale" if candidate.stale else ""
     return f"{candidate.source_name}, version {candidate.version}, fetched {candidate.fetched_at:%Y-%m-%d}{stale}"

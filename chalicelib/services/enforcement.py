@@ -46,6 +46,7 @@ class Guarded(Protocol):
 
 Names = tuple[str, ...] | None
 RowT = TypeVar("RowT", bound=Guarded)
+GuardedT = TypeVar("GuardedT", bound=Guarded, contravariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +100,27 @@ def reading(
     return Reading(request, mode, trace_id, always_enforce)
 
 
+class Room(Protocol[GuardedT]):
+    """An answer that can't hold everything. A row that doesn't fit isn't shown whatever its policy says."""
+
+    def fits(self, row: GuardedT, /) -> bool: ...
+    def take(self, row: GuardedT, /) -> None: ...
+
+
 def admit(
-    outside: Outside, tx: Transaction, reading: Reading, rows: Sequence[RowT], *, wanted: int | None, now: datetime
+    outside: Outside,
+    tx: Transaction,
+    reading: Reading,
+    rows: Sequence[RowT],
+    *,
+    wanted: int | None,
+    now: datetime,
+    room: Room[RowT] | None = None,
 ) -> list[Served[RowT]]:
     """Judge ``rows`` in their order, write every decision down, and return those that may be shown.
 
-    With ``wanted`` the judging stops once so many are served: what ranked below them was never in question.
+    With ``wanted`` the judging stops once so many are served: what ranked below them was never in question, and neither
+    is what finds no ``room``. An allowed text counts as used (spec 2.5), so none is allowed that nobody gets.
     """
     entries: dict[bool, list[Entry]] = {True: [], False: []}
     served: list[Served[RowT]] = []
@@ -112,6 +128,8 @@ def admit(
     for row in rows:
         if wanted is not None and len(served) >= wanted:
             break
+        if room is not None and not room.fits(row):
+            continue
         decision, digest = evaluate(row.policy, reading.request, now), policy.digest(row.policy)
         chunk_id, source_id, version = str(row.chunk_id), str(row.source_id), row.version
         form = clerk.form(decision)
@@ -122,6 +140,8 @@ def admit(
         if shown.served:
             proof = clerk.proof(row.chunk_id, decision, digest, form.proof(chunk_id, digest))
             served.append(Served(row, proof, shown.warning))
+            if room is not None:
+                room.take(row)
     for allowed, some in entries.items():
         if some:
             kind = "allow" if allowed else "block"

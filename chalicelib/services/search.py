@@ -15,7 +15,7 @@ from chalicelib.domain.policy import Policy
 from chalicelib.domain.ranking import DEFAULT_WEIGHTS, RRF_K
 from chalicelib.embedding.model import EmbeddingFailed
 from chalicelib.services import enforcement
-from chalicelib.services.enforcement import Reading, Served
+from chalicelib.services.enforcement import Reading, Room, Served
 from chalicelib.services.outside import Outside
 from chalicelib.services.proofs import Proof
 from chalicelib.services.search_cache import Ranked, SearchCache
@@ -74,16 +74,24 @@ class Answer:
     degraded: str | None
 
 
-def search(outside: Outside, who: Principal, reading: Reading, question: Question, now: datetime) -> Answer:
+def search(
+    outside: Outside,
+    who: Principal,
+    reading: Reading,
+    question: Question,
+    now: datetime,
+    *,
+    room: Room[Candidate] | None = None,
+) -> Answer:
     """Ask the current chunks of the tenant's active sources, or those that were current at ``question.at``.
 
-    Without a usable model the keyword leg answers alone and the answer says so. The query text goes nowhere but to the
-    model and the database.
+    What finds no ``room`` is passed over, unjudged. Without a usable model the keyword leg answers alone and the answer
+    says so. The query text goes nowhere but to the model and the database.
     """
     cache = SearchCache(outside, who, reading, _asked(question))
     if cache.seconds and question.at is None:
         with outside.database.transaction(who.tenant_id) as tx:
-            recalled = _recalled(outside, tx, reading, question, cache, now)
+            recalled = _recalled(outside, tx, reading, question, cache, now, room)
         if recalled is not None:
             return Answer(list(map(_hit, recalled)), None)
     embedding = _embedding(outside, question)  # between the transactions: the model may take a second to load
@@ -93,7 +101,7 @@ def search(outside: Outside, who: Principal, reading: Reading, question: Questio
         snapshot = cache.snapshot(tx)
         tx.row("search.prepare")
         rows = _best(tx, who, reading, question, embedding, words, now)
-        served = enforcement.admit(outside, tx, reading, rows, wanted=question.limit, now=now)
+        served = enforcement.admit(outside, tx, reading, rows, wanted=question.limit, now=now, room=room)
         if not degraded and question.at is None:
             cache.keep(tx, Ranked([row.row_id for row in rows], [row.score for row in rows]), snapshot, now)
     return Answer(list(map(_hit, served)), "keyword_only" if degraded else None)
@@ -109,7 +117,13 @@ def _hit(served: Served[Candidate]) -> Hit:
 
 
 def _recalled(
-    outside: Outside, tx: Transaction, reading: Reading, question: Question, cache: SearchCache, now: datetime
+    outside: Outside,
+    tx: Transaction,
+    reading: Reading,
+    question: Question,
+    cache: SearchCache,
+    now: datetime,
+    room: Room[Candidate] | None,
 ) -> list[Served[Candidate]] | None:
     """What the cache knows, judged and audited anew; None if it knows nothing, or less than may be served by now."""
     ranked = cache.recall(tx, now)
@@ -119,7 +133,7 @@ def _recalled(
     blocked = len(rows) >= CANDIDATES and enforcement.too_few(reading, rows, question.limit, now)
     if blocked or len(rows) != len(ranked.row_ids):
         return None
-    return enforcement.admit(outside, tx, reading, rows, wanted=question.limit, now=now)
+    return enforcement.admit(outside, tx, reading, rows, wanted=question.limit, now=now, room=room)
 
 
 def _best(

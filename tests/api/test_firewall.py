@@ -422,6 +422,22 @@ def test_a_context_pack_holds_fenced_extracts_and_their_manifest(
     assert filled["hits"][0]["chunk_id"] not in {entry["chunk_id"] for entry in pack["manifest"]}
 
 
+@pytest.mark.parametrize("max_chars", [500, 1500, 6000])
+def test_a_context_pack_decides_about_what_it_has_room_for_alone(
+    deployment: Deployment, acme: Tenant, filled: Any, max_chars: int
+) -> None:
+    """What was allowed counts as used, so nothing is allowed that nobody is shown (spec 2.3, 2.5)."""
+    deployment.environment["ENABLE_KB_RETRIEVAL"] = "true"
+    deployment.outside = deployment.build("larder_app")
+    decided = "select chunk_id::text from policy_evaluations order by evaluated_at"
+    before = len(rows.sql(deployment, decided))
+    pack = acme.read_only("POST", "/v1/context-pack", {"query": "procedure", "max_chars": max_chars}).json
+    shown = [entry["chunk_id"] for entry in pack["manifest"]]
+    assert {row["chunk_id"] for row in rows.sql(deployment, decided)[before:]} == {*shown}
+    assert (pack["left_out"], bool(pack["text"])) == (None if shown else "no_room", bool(shown))
+    assert bool(shown) == (max_chars > 500)
+
+
 def test_what_stands_beside_a_guarded_text_is_withheld_too(deployment: Deployment, acme: Tenant, filled: Any) -> None:
     """A title or a description may say what the text says."""
     rows.sql(deployment, "update kb_versions set title = 'zebra title', description = 'zebra description'")
