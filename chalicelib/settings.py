@@ -66,8 +66,8 @@ def _endpoint(text: str) -> str:
         target = parse_url(text.strip()) if text.strip() else None
     except FetchError:
         target = None
-    if text.strip() and (target is None or "?" in text):
-        raise ValueError("must be an https URL without a query, such as https://llm.example.com/v1")
+    if text.strip() and (target is None or "?" in text or "#" in text):
+        raise ValueError("must be an https URL without query and fragment, such as https://llm.example.com/v1")
     return text.strip()
 
 
@@ -312,6 +312,8 @@ def read(environment: Mapping[str, str]) -> Settings:
             values[field] = variable.parse(text)
         except ValueError as error:
             faults.append(f"{variable.name}: {error}")
+    if values.get("llm_endpoint", "").lower().startswith("http:") and not values.get("allow_private_networks"):
+        faults.append("LARDER_LLM_ENDPOINT: must be https unless KB_ALLOW_PRIVATE_NETWORKS is true")
     if faults:
         raise SettingsError("\n".join(faults))
     return Settings(**values)

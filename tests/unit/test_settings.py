@@ -134,3 +134,18 @@ def test_every_default_keeps_its_own_rule() -> None:
 
 def test_variables_of_others_are_passed_over() -> None:
     assert read({**RIGHT, "PATH": "/bin", "KB_SOMETHING_NEW": "x", "ENABLE_KBX": "maybe"}) == read(RIGHT)
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    ["http://llm.example.com/v1", "HTTP://llm.example.com/v1", "https://llm.example.com/v1#x", "https://h/?a"],
+)
+def test_a_model_is_asked_at_a_plain_https_address(endpoint: str) -> None:
+    [fault] = faults(LARDER_LLM_ENDPOINT=endpoint)
+    assert fault.startswith("LARDER_LLM_ENDPOINT: must be ")
+
+
+def test_a_model_of_this_machine_may_be_asked_in_the_clear_where_that_is_allowed() -> None:
+    own = "http://127.0.0.1:8000/v1"
+    settings = read({**RIGHT, "LARDER_LLM_ENDPOINT": own, "KB_ALLOW_PRIVATE_NETWORKS": "true"})
+    assert settings.llm_endpoint == own
