@@ -756,6 +756,15 @@ begin
 end
 $$;
 ALTER FUNCTION public.lease_event_v1(p_event uuid, p_token uuid, p_now timestamp with time zone, p_until timestamp with time zone, p_max_leases integer) OWNER TO larder_owner;
+CREATE FUNCTION public.names_of_both_v1(p_one text[], p_other text[]) RETURNS text[]
+    LANGUAGE sql IMMUTABLE
+    BEGIN ATOMIC
+ SELECT ARRAY( SELECT DISTINCT n.name
+            FROM unnest(COALESCE(names_of_both_v1.p_one, names_of_both_v1.p_other)) n(name)
+           WHERE (n.name = ANY (COALESCE(names_of_both_v1.p_other, names_of_both_v1.p_one)))
+           ORDER BY n.name) AS "array";
+END;
+ALTER FUNCTION public.names_of_both_v1(p_one text[], p_other text[]) OWNER TO larder_owner;
 CREATE FUNCTION public.note_search_write_v1() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'public'
@@ -777,28 +786,34 @@ CREATE FUNCTION public.parts_of_v1(p_text text) RETURNS text[]
    WHERE (length(p.part) >= 24);
 END;
 ALTER FUNCTION public.parts_of_v1(p_text text) OWNER TO larder_owner;
-CREATE FUNCTION public.policy_rules_v1(p_sensitivity text, p_expires_at timestamp with time zone, p_roles text[], p_purposes text[], p_own_sensitivity text, p_own_expires_at timestamp with time zone, p_own_roles text[], p_own_purposes text[], p_class text, p_status text) RETURNS jsonb
+CREATE FUNCTION public.tier_rank_v1(p_tier text) RETURNS integer
     LANGUAGE sql IMMUTABLE
+    BEGIN ATOMIC
+ SELECT
+         CASE COALESCE(NULLIF(p_tier, ''::text), 'internal'::text)
+             WHEN 'public'::text THEN 1
+             WHEN 'internal'::text THEN 2
+             WHEN 'confidential'::text THEN 3
+             ELSE 4
+         END AS "case";
+END;
+ALTER FUNCTION public.tier_rank_v1(p_tier text) OWNER TO larder_owner;
+CREATE FUNCTION public.policy_rules_v1(p_sensitivity text, p_expires_at timestamp with time zone, p_roles text[], p_purposes text[], p_own_sensitivity text, p_own_expires_at timestamp with time zone, p_own_roles text[], p_own_purposes text[], p_class text, p_status text) RETURNS jsonb
+    LANGUAGE sql STABLE
     BEGIN ATOMIC
  SELECT jsonb_build_array(
          CASE
              WHEN (p_class = 'credentials'::text) THEN 4
-             ELSE ( SELECT max(COALESCE(array_position(ARRAY['public'::text, 'internal'::text, 'confidential'::text, 'restricted'::text], COALESCE(NULLIF(t.tier, ''::text), 'internal'::text)), 4)) AS max
-                FROM unnest(ARRAY[policy_rules_v1.p_sensitivity, COALESCE(NULLIF(policy_rules_v1.p_own_sensitivity, ''::text), policy_rules_v1.p_sensitivity)]) t(tier))
+             WHEN (p_own_sensitivity <> ''::text) THEN GREATEST(public.tier_rank_v1(p_sensitivity), public.tier_rank_v1(p_own_sensitivity))
+             ELSE public.tier_rank_v1(p_sensitivity)
          END, EXTRACT(epoch FROM LEAST(p_expires_at, p_own_expires_at)),
          CASE
-             WHEN (COALESCE(p_roles, p_own_roles) IS NOT NULL) THEN ARRAY( SELECT DISTINCT r.name
-                FROM unnest(COALESCE(policy_rules_v1.p_roles, policy_rules_v1.p_own_roles)) r(name)
-               WHERE (r.name = ANY (COALESCE(policy_rules_v1.p_own_roles, policy_rules_v1.p_roles)))
-               ORDER BY r.name)
-             ELSE NULL::text[]
+             WHEN ((p_roles IS NULL) AND (p_own_roles IS NULL)) THEN NULL::text[]
+             ELSE public.names_of_both_v1(p_roles, p_own_roles)
          END,
          CASE
-             WHEN (COALESCE(p_purposes, p_own_purposes) IS NOT NULL) THEN ARRAY( SELECT DISTINCT r.name
-                FROM unnest(COALESCE(policy_rules_v1.p_purposes, policy_rules_v1.p_own_purposes)) r(name)
-               WHERE (r.name = ANY (COALESCE(policy_rules_v1.p_own_purposes, policy_rules_v1.p_purposes)))
-               ORDER BY r.name)
-             ELSE NULL::text[]
+             WHEN ((p_purposes IS NULL) AND (p_own_purposes IS NULL)) THEN NULL::text[]
+             ELSE public.names_of_both_v1(p_purposes, p_own_purposes)
          END, (NOT (p_class IS DISTINCT FROM 'credentials'::text)), COALESCE(p_status, ''::text)) AS jsonb_build_array;
 END;
 ALTER FUNCTION public.policy_rules_v1(p_sensitivity text, p_expires_at timestamp with time zone, p_roles text[], p_purposes text[], p_own_sensitivity text, p_own_expires_at timestamp with time zone, p_own_roles text[], p_own_purposes text[], p_class text, p_status text) OWNER TO larder_owner;
@@ -974,33 +989,36 @@ CREATE FUNCTION public.superseded_v1(p_sources uuid[]) RETURNS TABLE(source_id u
 END;
 ALTER FUNCTION public.superseded_v1(p_sources uuid[]) OWNER TO larder_owner;
 CREATE FUNCTION public.superseded_v2(p_sources uuid[], p_at timestamp with time zone) RETURNS TABLE(source_id uuid, content_hash text)
-    LANGUAGE sql STABLE
-    BEGIN ATOMIC
- SELECT x.source_id,
-     x.content_hash
-    FROM (((((public.superseded_chunks x
-      JOIN public.kb_sources o ON (((o.id = x.kept_source_id) AND o.active)))
-      JOIN public.kb_sources s ON ((s.id = x.source_id)))
-      LEFT JOIN public.chunk_policies p ON (((p.source_id = x.source_id) AND (p.content_hash = x.content_hash))))
-      CROSS JOIN LATERAL ( SELECT k_1.content_hash
-            FROM public.kb_chunks k_1
-           WHERE ((k_1.chunk_id = x.kept_chunk_id) AND (NOT k_1.forgotten) AND
-                 CASE
-                     WHEN (superseded_v2.p_at IS NULL) THEN upper_inf(k_1.system_time)
-                     ELSE (k_1.system_time @> superseded_v2.p_at)
-                 END)
-          LIMIT 1) k)
-      LEFT JOIN public.chunk_policies q ON (((q.source_id = x.kept_source_id) AND (q.content_hash = k.content_hash))))
-   WHERE ((x.tenant_id = (NULLIF(current_setting('larder.tenant_id'::text, true), ''::text))::uuid) AND
-         CASE
-             WHEN (superseded_v2.p_at IS NULL) THEN upper_inf(x.period)
-             ELSE (x.period @> superseded_v2.p_at)
-         END AND ((superseded_v2.p_sources IS NULL) OR (x.kept_source_id = ANY (superseded_v2.p_sources))) AND
-         CASE
-             WHEN ((p.source_id IS NULL) AND (q.source_id IS NULL) AND (NOT ((((s.sensitivity IS DISTINCT FROM o.sensitivity) OR (s.expires_at IS DISTINCT FROM o.expires_at)) OR (s.permitted_roles IS DISTINCT FROM o.permitted_roles)) OR (s.allowed_purposes IS DISTINCT FROM o.allowed_purposes)))) THEN true
-             ELSE (public.policy_rules_v1(s.sensitivity, s.expires_at, s.permitted_roles, s.allowed_purposes, p.sensitivity, p.expires_at, p.permitted_roles, p.allowed_purposes, p.content_class, p.validation_status) = public.policy_rules_v1(o.sensitivity, o.expires_at, o.permitted_roles, o.allowed_purposes, q.sensitivity, q.expires_at, q.permitted_roles, q.allowed_purposes, q.content_class, q.validation_status))
-         END);
-END;
+    LANGUAGE plpgsql STABLE ROWS 50
+    AS $$
+begin
+  return query
+  select x.source_id, x.content_hash
+    from public.superseded_chunks x
+    join public.kb_sources o on o.id = x.kept_source_id and o.active
+    join public.kb_sources s on s.id = x.source_id
+    left join public.chunk_policies p on p.source_id = x.source_id and p.content_hash = x.content_hash
+   cross join lateral (
+     select k.content_hash from public.kb_chunks k
+      where k.chunk_id = x.kept_chunk_id and not k.forgotten
+        and case when p_at is null then upper_inf(k.system_time) else k.system_time @> p_at end
+      limit 1) k
+    left join public.chunk_policies q on q.source_id = x.kept_source_id and q.content_hash = k.content_hash
+   where x.tenant_id = nullif(current_setting('larder.tenant_id', true), '')::uuid
+     and case when p_at is null then upper_inf(x.period) else x.period @> p_at end
+     and (p_sources is null or x.kept_source_id = any (p_sources))
+     and case  -- the same columns mean the same, and are soon compared
+       when (s.sensitivity, s.expires_at, s.permitted_roles, s.allowed_purposes, p.sensitivity, p.expires_at,
+             p.permitted_roles, p.allowed_purposes, p.content_class, p.validation_status) is not distinct from
+            (o.sensitivity, o.expires_at, o.permitted_roles, o.allowed_purposes, q.sensitivity, q.expires_at,
+             q.permitted_roles, q.allowed_purposes, q.content_class, q.validation_status) then true
+       else public.policy_rules_v1(s.sensitivity, s.expires_at, s.permitted_roles, s.allowed_purposes, p.sensitivity,
+                                   p.expires_at, p.permitted_roles, p.allowed_purposes, p.content_class, p.validation_status)
+            = public.policy_rules_v1(o.sensitivity, o.expires_at, o.permitted_roles, o.allowed_purposes, q.sensitivity,
+                                     q.expires_at, q.permitted_roles, q.allowed_purposes, q.content_class, q.validation_status)
+       end;
+end
+$$;
 ALTER FUNCTION public.superseded_v2(p_sources uuid[], p_at timestamp with time zone) OWNER TO larder_owner;
 CREATE FUNCTION public.wake_tenant_v1() RETURNS trigger
     LANGUAGE plpgsql
@@ -1830,9 +1848,19 @@ REVOKE ALL ON FUNCTION public.lapse_consolidation_v1() FROM PUBLIC;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_events TO larder_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.kb_events TO larder_worker;
 GRANT SELECT,DELETE ON TABLE public.kb_events TO larder_reader;
+REVOKE ALL ON FUNCTION public.names_of_both_v1(p_one text[], p_other text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.names_of_both_v1(p_one text[], p_other text[]) TO larder_app;
+GRANT ALL ON FUNCTION public.names_of_both_v1(p_one text[], p_other text[]) TO larder_worker;
+GRANT ALL ON FUNCTION public.names_of_both_v1(p_one text[], p_other text[]) TO larder_public;
+GRANT ALL ON FUNCTION public.names_of_both_v1(p_one text[], p_other text[]) TO larder_internal;
 REVOKE ALL ON FUNCTION public.note_search_write_v1() FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.parts_of_v1(p_text text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.parts_of_v1(p_text text) TO larder_reader;
+REVOKE ALL ON FUNCTION public.tier_rank_v1(p_tier text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.tier_rank_v1(p_tier text) TO larder_app;
+GRANT ALL ON FUNCTION public.tier_rank_v1(p_tier text) TO larder_worker;
+GRANT ALL ON FUNCTION public.tier_rank_v1(p_tier text) TO larder_public;
+GRANT ALL ON FUNCTION public.tier_rank_v1(p_tier text) TO larder_internal;
 REVOKE ALL ON FUNCTION public.policy_rules_v1(p_sensitivity text, p_expires_at timestamp with time zone, p_roles text[], p_purposes text[], p_own_sensitivity text, p_own_expires_at timestamp with time zone, p_own_roles text[], p_own_purposes text[], p_class text, p_status text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.policy_rules_v1(p_sensitivity text, p_expires_at timestamp with time zone, p_roles text[], p_purposes text[], p_own_sensitivity text, p_own_expires_at timestamp with time zone, p_own_roles text[], p_own_purposes text[], p_class text, p_status text) TO larder_app;
 GRANT ALL ON FUNCTION public.policy_rules_v1(p_sensitivity text, p_expires_at timestamp with time zone, p_roles text[], p_purposes text[], p_own_sensitivity text, p_own_expires_at timestamp with time zone, p_own_roles text[], p_own_purposes text[], p_class text, p_status text) TO larder_worker;

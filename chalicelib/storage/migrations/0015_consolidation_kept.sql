@@ -26,34 +26,44 @@ drop index superseded_chunks_open;
 
 -- What a source's and a text's own policy say together, for whom and how long, as domain/policy.py has it; a test holds the
 -- two together. Who gave the text, and how far that is trusted, are no rules.
+create function tier_rank_v1(p_tier text) returns integer language sql immutable
+begin atomic
+  select case coalesce(nullif(p_tier, ''), 'internal')
+         when 'public' then 1 when 'internal' then 2 when 'confidential' then 3 else 4 end;
+end;
+
+create function names_of_both_v1(p_one text[], p_other text[]) returns text[] language sql immutable
+begin atomic
+  select array(select distinct n.name from unnest(coalesce(p_one, p_other)) as n (name)
+                where n.name = any (coalesce(p_other, p_one)) order by 1);
+end;
+
 create function policy_rules_v1(
   p_sensitivity text, p_expires_at timestamptz, p_roles text[], p_purposes text[], p_own_sensitivity text,
   p_own_expires_at timestamptz, p_own_roles text[], p_own_purposes text[], p_class text, p_status text)
-returns jsonb language sql immutable
+returns jsonb language sql stable
 begin atomic
   select jsonb_build_array(
     case when p_class = 'credentials' then 4
-         else (select max(coalesce(array_position(array['public', 'internal', 'confidential', 'restricted'],
-                                                  coalesce(nullif(t.tier, ''), 'internal')), 4))
-                 from unnest(array[p_sensitivity, coalesce(nullif(p_own_sensitivity, ''), p_sensitivity)]) as t (tier)) end,
+         when p_own_sensitivity <> '' then greatest(tier_rank_v1(p_sensitivity), tier_rank_v1(p_own_sensitivity))
+         else tier_rank_v1(p_sensitivity) end,
     extract(epoch from least(p_expires_at, p_own_expires_at)),
-    case when coalesce(p_roles, p_own_roles) is not null then
-      array(select distinct r.name from unnest(coalesce(p_roles, p_own_roles)) as r (name)
-             where r.name = any (coalesce(p_own_roles, p_roles)) order by 1) end,
-    case when coalesce(p_purposes, p_own_purposes) is not null then
-      array(select distinct r.name from unnest(coalesce(p_purposes, p_own_purposes)) as r (name)
-             where r.name = any (coalesce(p_own_purposes, p_purposes)) order by 1) end,
+    case when p_roles is null and p_own_roles is null then null else names_of_both_v1(p_roles, p_own_roles) end,
+    case when p_purposes is null and p_own_purposes is null then null else names_of_both_v1(p_purposes, p_own_purposes) end,
     p_class is not distinct from 'credentials',
     coalesce(p_status, ''));
 end;
-revoke all on function policy_rules_v1 from public;
-grant execute on function policy_rules_v1 to larder_app, larder_worker, larder_public, larder_internal;
+revoke all on function tier_rank_v1, names_of_both_v1, policy_rules_v1 from public;
+grant execute on function tier_rank_v1, names_of_both_v1, policy_rules_v1
+  to larder_app, larder_worker, larder_public, larder_internal;
 
 -- The texts that a search passes over, now or as of an instant: each whose stand-in is current, switched on, among the
 -- sources asked, to be seen by who asks, and under the same rules. So whoever may read the one may read the other.
+-- PL/pgSQL keeps its plan, which takes longer to make than most searches.
 create function superseded_v2(p_sources uuid[], p_at timestamptz) returns table (source_id uuid, content_hash text)
-language sql stable
-begin atomic
+language plpgsql stable rows 50 as $$
+begin
+  return query
   select x.source_id, x.content_hash
     from public.superseded_chunks x
     join public.kb_sources o on o.id = x.kept_source_id and o.active
@@ -68,16 +78,18 @@ begin atomic
    where x.tenant_id = nullif(current_setting('larder.tenant_id', true), '')::uuid
      and case when p_at is null then upper_inf(x.period) else x.period @> p_at end
      and (p_sources is null or x.kept_source_id = any (p_sources))
-     and case
-       when p.source_id is null and q.source_id is null
-            and (s.sensitivity, s.expires_at, s.permitted_roles, s.allowed_purposes)
-                is not distinct from (o.sensitivity, o.expires_at, o.permitted_roles, o.allowed_purposes) then true
+     and case  -- the same columns mean the same, and are soon compared
+       when (s.sensitivity, s.expires_at, s.permitted_roles, s.allowed_purposes, p.sensitivity, p.expires_at,
+             p.permitted_roles, p.allowed_purposes, p.content_class, p.validation_status) is not distinct from
+            (o.sensitivity, o.expires_at, o.permitted_roles, o.allowed_purposes, q.sensitivity, q.expires_at,
+             q.permitted_roles, q.allowed_purposes, q.content_class, q.validation_status) then true
        else public.policy_rules_v1(s.sensitivity, s.expires_at, s.permitted_roles, s.allowed_purposes, p.sensitivity,
                                    p.expires_at, p.permitted_roles, p.allowed_purposes, p.content_class, p.validation_status)
             = public.policy_rules_v1(o.sensitivity, o.expires_at, o.permitted_roles, o.allowed_purposes, q.sensitivity,
                                      q.expires_at, q.permitted_roles, q.allowed_purposes, q.content_class, q.validation_status)
        end;
-end;
+end
+$$;
 revoke all on function superseded_v2 from public;
 grant execute on function superseded_v2 to larder_app, larder_worker, larder_public, larder_internal;
 
