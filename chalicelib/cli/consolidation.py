@@ -80,9 +80,7 @@ def show(connection: Connection, proposal: UUID, role: str | None, purpose: str 
 def accept(connection: Connection, proposal: UUID) -> None:
     """Do what is proposed, if the texts are as they were. Needs an operator's token."""
     done = connection.client().accept_proposal(str(proposal))
-    if done["quarantine_id"]:
-        told = f"accepted, and held in quarantine as {done['quarantine_id']}"
-    elif done["deposited_source_id"]:
+    if done["deposited_source_id"]:
         told = f"accepted, as the source {done['deposited_source_id']}"
     else:
         told = f"accepted: searches find the text of {done['kept_source_name']} alone"
