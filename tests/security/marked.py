@@ -38,7 +38,7 @@ POLICIES: dict[str, dict[str, Any]] = {
 GUARDED = (*POLICIES, "zqsource")
 FOR_OPERATORS = ("zqrestricted", "zqunknowntier", "zqcredentials", "zqleft", "zqsource")
 IN_NO_MODE = ("zqrefuted", "zqrefutedandexpired", FOREIGN)
-BESIDE = ("zqtheirs[a-z]+", "zqheld", "zqquarantined", "zqtitle", "zqdescription", "zqquery")
+BESIDE = ("zqtheirs[a-z]+", "zqheld", "zqquarantined", "zqtitle", "zqdescription", "zqquery", "zqwritten")
 MARKS = "|".join((*BESIDE, OPEN, FOREIGN, *sorted(GUARDED, key=len, reverse=True)))
 """Whole words, longer ones first: a fresh token can hold two letters by chance, and hardly six."""
 
