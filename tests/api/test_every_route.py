@@ -113,7 +113,10 @@ def test_a_right_request_gets_a_documented_answer(route: Route, shared: Deployme
     answer = ask(route, shared, ours.as_operator()._headers(), furnish(ours))
     assert 200 <= answer.status < 300, answer
     assert answer.headers["cache-control"] == "private, no-store"
-    assert ("ratelimit" in answer.headers) == ("ratelimit-policy" in answer.headers) == contract.mutates(route)
+    assert ("ratelimit" in answer.headers) == ("ratelimit-policy" in answer.headers)
+    proposed = isinstance(answer.json, dict) and answer.json.get("proposed")
+    if not proposed:  # a look for near-duplicates counts if it finds any
+        assert ("ratelimit" in answer.headers) == contract.mutates(route)
 
 
 @each(WITH_IDS)
