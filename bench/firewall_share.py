@@ -149,7 +149,9 @@ def _patched(way: str) -> Iterator[None]:
         yield
 
 
-def _everything(outside: Any, tx: Any, reading: Any, rows: Any, *, wanted: int | None, now: datetime) -> list[Any]:
+def _everything(
+    outside: Any, tx: Any, reading: Any, rows: Any, *, wanted: int | None, now: datetime, room: Any = None
+) -> list[Any]:
     return [Served(row, NO_PROOF, None) for row in rows[:wanted]]
 
 
