@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from chalicelib.domain import near_duplicate, policy
@@ -116,28 +115,33 @@ def decide(
     now: datetime,
     *,
     reason: str | None = None,
-    **made: Any,
+    deposited_source_id: UUID | None = None,
 ) -> Proposal:
-    """Write the answer down, for the admin audit too. ``made``: the document or quarantined text that came of it."""
-    columns = {"deposited_source_id": None, "quarantine_id": None, **made}
+    """Write the answer down, for the admin audit too. ``deposited_source_id``: the document that came of it."""
     tx.run(
         "consolidation.decide",
         id=asked.id,
         state=state,
         reason=reason,
         decided_by=who.admin_token_id,
+        deposited_source_id=deposited_source_id,
         now=now,
-        **columns,
     )
     told = {
         "kind": asked.kind,
         "kept": str(asked.kept_chunk_id),
         "other": str(asked.other_chunk_id),
         **({"reason": reason} if reason else {}),
-        **{name: str(value) for name, value in made.items() if value is not None},
+        **({"deposited_source_id": str(deposited_source_id)} if deposited_source_id else {}),
     }
     policies.audit(tx, who, f"consolidation.{state}", str(asked.id), {"state": asked.state}, told, now)
-    return replace(asked, state=state, reason=reason, decided_at=now, **made)
+    return replace(
+        asked,
+        state=state,
+        reason=reason,
+        decided_at=now,
+        deposited_source_id=deposited_source_id or asked.deposited_source_id,
+    )
 
 
 def failed(reason: str | None) -> Conflict:

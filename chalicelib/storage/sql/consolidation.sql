@@ -126,7 +126,7 @@ select state from consolidation_proposals where id = %(id)s for update
 -- What was written is kept only while it is proposed.
 update consolidation_proposals
    set state = %(state)s, reason = %(reason)s, decided_at = %(now)s, decided_by = %(decided_by)s, text = null,
-       deposited_source_id = %(deposited_source_id)s, quarantine_id = %(quarantine_id)s
+       deposited_source_id = %(deposited_source_id)s
  where id = %(id)s
 
 -- name: end_ring
