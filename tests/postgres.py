@@ -42,7 +42,7 @@ class TestServer:
         """The name of a new, migrated, empty database."""
         name = f"t_{os.getpid()}_{next(_counter)}"
         with psycopg.connect(self.admin, autocommit=True) as connection:
-            connection.execute(f"create database {name} template larder_template owner larder_owner")
+            connection.execute(f"create database {name} template larder_template owner larder_owner strategy file_copy")
         return name
 
     def create_blank(self) -> str:
