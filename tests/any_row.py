@@ -72,15 +72,14 @@ def make_row(connection: psycopg.Connection[Any], table: str, **known: Any) -> N
     """
     columns = connection.execute(_COLUMNS, (table, list(known))).fetchall()
     values = [_value(name, kind, checks, known) for name, kind, checks in columns]
-    connection.execute("set session_replication_role = replica")
-    connection.execute(
-        sql.SQL("insert into {} ({}) values ({})").format(
-            sql.Identifier(table),
-            sql.SQL(", ").join(sql.Identifier(name) for name, _, _ in columns),
-            sql.SQL(", ").join(values),
-        )
+    insert = sql.SQL("insert into {} ({}) values ({})").format(
+        sql.Identifier(table),
+        sql.SQL(", ").join(sql.Identifier(name) for name, _, _ in columns),
+        sql.SQL(", ").join(values),
     )
-    connection.execute("set session_replication_role = default")
+    with connection.transaction():
+        connection.execute("set local session_replication_role = replica")
+        connection.execute(insert)
 
 
 def _value(name: str, kind: str, checks: str, known: dict[str, Any]) -> sql.Composable:

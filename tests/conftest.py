@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests import postgres
+from tests import postgres, scratch
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -15,6 +15,7 @@ def pytest_configure(config: pytest.Config) -> None:
         if name != postgres._DATA:
             del os.environ[name]
     if not hasattr(config, "workerinput"):
+        scratch.begin()
         postgres.agree_on_data_folder()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -17,9 +19,10 @@ select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
 """
 
 
-def superuser(deployment: Deployment) -> psycopg.Connection[Any]:
-    """A connection that no row-level security holds."""
-    return psycopg.connect(deployment.server.url(deployment.database_name, "postgres"), autocommit=True)
+@contextmanager
+def superuser(deployment: Deployment) -> Iterator[psycopg.Connection[Any]]:
+    """The deployment's connection that no row-level security holds; each statement commits."""
+    yield deployment.superuser
 
 
 def names(connection: psycopg.Connection[Any]) -> list[str]:
@@ -29,7 +32,7 @@ def names(connection: psycopg.Connection[Any]) -> list[str]:
 
 def dump(deployment: Deployment) -> Dump:
     """All rows of all tables as text, sorted."""
-    watcher = _watcher(deployment)
+    watcher = deployment.superuser
     each = [
         sql.SQL("select {}, array(select t::text from {} t order by 1)").format(name, sql.Identifier(name))
         for name in names(watcher)
@@ -40,14 +43,3 @@ def dump(deployment: Deployment) -> Dump:
 def changed(before: Dump, after: Dump) -> list[str]:
     """The tables that differ."""
     return [name for name in after if before.get(name) != after[name]]
-
-
-def _watcher(deployment: Deployment) -> psycopg.Connection[Any]:
-    """One superuser connection a database, for it is asked twice a test; it ends with the database."""
-    name = deployment.database_name
-    if name not in _watchers:
-        _watchers[name] = superuser(deployment)
-    return _watchers[name]
-
-
-_watchers: dict[str, psycopg.Connection[Any]] = {}

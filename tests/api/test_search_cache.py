@@ -121,11 +121,9 @@ def test_every_write_of_the_tenant_ends_what_was_kept(deployment: Deployment, ac
 def test_a_write_that_a_search_did_not_see_ends_it_though_it_commits_later(
     deployment: Deployment, acme: Tenant, source: UUID
 ) -> None:
-    with tables.superuser(deployment) as connection:
-        connection.autocommit = False
+    with tables.superuser(deployment) as connection, connection.transaction():
         connection.execute("update kb_chunks set text = 'The kettle is gone.' where source_id = %s", (source,))
         assert ask(acme) == [TEXT], "the write is not committed"
-        connection.commit()
     assert ask(acme) == ["The kettle is gone."]
 
 

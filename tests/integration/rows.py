@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
-import psycopg
 from psycopg.rows import dict_row
 
 from chalicelib.services import approvals, sources
@@ -40,9 +39,8 @@ def queue(deployment: Deployment, tenant: Tenant, source: Source, when: Any, now
 
 def sql(deployment: Deployment, statement: str, *parameters: Any) -> list[dict[str, Any]]:
     """As the superuser, whom row-level security does not bind."""
-    url = deployment.server.url(deployment.database_name, "postgres")
-    with psycopg.connect(url, autocommit=True, row_factory=dict_row) as connection:
-        cursor = connection.execute(statement.encode(), parameters)
+    with deployment.superuser.cursor(row_factory=dict_row) as cursor:
+        cursor.execute(statement.encode(), parameters)
         return cursor.fetchall() if cursor.description else []
 
 
