@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 from uuid import UUID
@@ -121,29 +121,45 @@ def test_a_stored_timezone_that_no_longer_exists_is_told_and_breaks_nothing(ours
 # --- Switched off ---
 
 
-@pytest.fixture(params=["by the deployment", "by the tenant"])
-def off(request: pytest.FixtureRequest, ours: Tenant, monkeypatch: pytest.MonkeyPatch) -> dict[str, UUID]:
-    """The ids of what ``ours`` has, whose knowledge base is off from here on."""
-    ids = furnish(ours)
-    if request.param == "by the tenant":
-        update(ours, "tenants", ours.id, enabled=False)
-    else:
-        outside = ours.deployment.outside
+WAYS = ["by the deployment", "by the tenant"]
+
+
+@dataclass(frozen=True)
+class Closed:
+    """A tenant whose knowledge base is off, and the ids of what it has. That nothing of it changes, tests show."""
+
+    tenant: Tenant
+    ids: dict[str, UUID]
+
+
+@pytest.fixture(scope="module")
+def closed(shared: Deployment) -> dict[str, Closed]:
+    found = {way: Closed(tenant, furnish(tenant)) for way in WAYS for tenant in [shared.tenant(f"off {way}")]}
+    switched_off = found["by the tenant"].tenant
+    update(switched_off, "tenants", switched_off.id, enabled=False)
+    return found
+
+
+@pytest.fixture(params=WAYS)
+def off(request: pytest.FixtureRequest, closed: dict[str, Closed], monkeypatch: pytest.MonkeyPatch) -> Closed:
+    found = closed[request.param]
+    if request.param == "by the deployment":
+        outside = found.tenant.deployment.outside
         switched_off = replace(outside, settings=replace(outside.settings, enable_kb=False))
         monkeypatch.setattr(bootstrap, "outside", lambda: switched_off)
-    return ids
+    return found
 
 
 CLOSED = contract.tenant_routes()
 
 
 @pytest.mark.parametrize("route", [r for r in CLOSED if not r.while_disabled], ids=contract.title)
-def test_while_off_a_route_answers_that_it_is_off(route: Route, off: dict[str, UUID], ours: Tenant) -> None:
-    before = tables.dump(ours.deployment)
-    path = route.path.format(**off) + contract.query_for(route)
-    answer = ours.deployment.request(route.method, path, ours._headers(), contract.body_for(route))
+def test_while_off_a_route_answers_that_it_is_off(route: Route, off: Closed, shared: Deployment) -> None:
+    before = tables.dump(shared)
+    path = route.path.format(**off.ids) + contract.query_for(route)
+    answer = shared.request(route.method, path, off.tenant._headers(), contract.body_for(route))
     assert (answer.status, answer.json["code"]) == (409, "kb_disabled")
-    assert tables.changed(before, tables.dump(ours.deployment)) == []
+    assert tables.changed(before, tables.dump(shared)) == []
 
 
 def test_only_status_and_settings_answer_while_off() -> None:
@@ -151,16 +167,14 @@ def test_only_status_and_settings_answer_while_off() -> None:
     assert answering == {"GET /v1/kb/status", "GET /v1/kb/settings", "POST /v1/kb/settings"}
 
 
-@pytest.mark.usefixtures("off")
-def test_while_off_status_says_so_and_settings_can_be_changed(ours: Tenant) -> None:
-    assert ours.get("/v1/kb/status").json["enabled"] is False
-    assert ours.post("/v1/kb/settings", {"nightly_job_cap": 5}).json["nightly_job_cap"] == 5
+def test_while_off_status_says_so_and_settings_can_be_changed(off: Closed) -> None:
+    assert off.tenant.get("/v1/kb/status").json["enabled"] is False
+    assert off.tenant.post("/v1/kb/settings", {"nightly_job_cap": 5}).json["nightly_job_cap"] == 5
 
 
-@pytest.mark.usefixtures("off")
-def test_while_off_a_caller_without_a_token_is_told_nothing(ours: Tenant) -> None:
-    assert ours.deployment.request("GET", "/v1/kb/sources", {}).status == 401
-    assert ours.read_only("POST", "/v1/kb/sources", {"uri": "https://a.example"}).status == 403
+def test_while_off_a_caller_without_a_token_is_told_nothing(off: Closed, shared: Deployment) -> None:
+    assert shared.request("GET", "/v1/kb/sources", {}).status == 401
+    assert off.tenant.read_only("POST", "/v1/kb/sources", {"uri": "https://a.example"}).status == 403
 
 
 @pytest.mark.usefixtures("off")
