@@ -175,12 +175,6 @@ def test_every_test_of_the_threat_model_is_there(named: str) -> None:
     assert f"def {test}(" in text if test else "def test_" in text
 
 
-def test_the_night_as_it_comes_is_what_the_command_prints() -> None:
-    wish = night.Wish()
-    printed = "\n".join(night.report(wish, night.simulate(wish)))
-    assert f"$ .venv/bin/python -m bench.night\n{printed}\n" in PAGES["scaling"]
-
-
 def test_the_defaults_that_scaling_turns_are_those_of_the_settings() -> None:
     for name, field in (("LARDER_DISPATCH_IN_FLIGHT", "in_flight"), ("LARDER_DISPATCH_PER_TENANT", "per_tenant")):
         [variable] = [one for one in VARIABLES.values() if one.name == name]
