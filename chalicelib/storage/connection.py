@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -101,10 +101,8 @@ class Database:
         reached after one new connection.
         """
         setting = "" if tenant_id is None else str(tenant_id)
-        connection = self._alive()
-        with connection.transaction():
-            connection.execute(_BEGIN, (setting,))
-            yield Transaction(connection)
+        with ExitStack() as until_done:
+            yield Transaction(self._begin(until_done, setting))
 
     def close(self) -> None:
         """End the connection; the next transaction makes a new one."""
@@ -112,15 +110,13 @@ class Database:
             self._connection.close()
             self._connection = None
 
-    def _alive(self) -> psycopg.Connection[Any]:
-        """A connection that answered just now; an idle one may have died unseen."""
+    def _begin(self, until_done: ExitStack, setting: str) -> psycopg.Connection[Any]:
+        """A connection in a transaction that ends with ``until_done``. An idle one that died unseen is replaced."""
         if self._connection is not None and not self._connection.closed:
             try:
-                self._connection.execute("select 1")
-            except psycopg.OperationalError:
+                return until_done.enter_context(_transaction(self._connection, setting))
+            except psycopg.OperationalError:  # nothing was asked of it yet
                 self.close()
-            else:
-                return self._connection
         self._connection = psycopg.connect(
             resolve(self._url, self._tls),
             autocommit=True,
@@ -128,4 +124,11 @@ class Database:
             connect_timeout=self._connect_timeout,
             application_name="larder",
         )
-        return self._connection
+        return until_done.enter_context(_transaction(self._connection, setting))
+
+
+@contextmanager
+def _transaction(connection: psycopg.Connection[Any], setting: str) -> Iterator[psycopg.Connection[Any]]:
+    with connection.transaction():
+        connection.execute(_BEGIN, (setting,))
+        yield connection
