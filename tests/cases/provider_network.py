@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -16,14 +15,12 @@ from chalicelib.services import knowledge_search
 from tests.api.tables import superuser
 from tests.cases import ssrf_certificates as certificates
 from tests.cases.provider_compare import Given, Mismatches, by_table, differs
+from tests.cases.provider_deadline import TIMES, hurried
 from tests.cases.provider_scene import CLASSES, NOW, Scene
 from tests.cases.provider_stage import stage, strict, tenant, through
 from tests.cases.ssrf_words import Unreadable
 from tests.cases.ssrf_world import World
 from tests.scripted_provider import answer, result
-
-TIMES = ("max_elapsed_s", "max_seconds", "deadline_s", "elapsed_max_s", "elapsed_s_max")
-"""Limits in seconds."""
 
 
 def names(given: Given, expected: Given) -> Mismatches:
@@ -35,18 +32,18 @@ def names(given: Given, expected: Given) -> Mismatches:
         each = [[answers] for answers in given["sequence"]]
     else:
         each = [[[address]] for address in given.get("dns_each") or []] or [[given["dns"]]]
+    timed = any(name in given or name in expected for name in TIMES)
     outcomes = []
     with Scene() as scene:
         made = scene.house.register(url, "agent_only", allow_private_network=private, **acknowledge)
         for answers in each:
-            start = time.monotonic()
             world = _world({"wiki.example.com": answers[0]})
             try:
-                (one,) = _search(scene, world).consulted
+                with hurried(timed) as timing:
+                    (one,) = _search(scene, world).consulted
             finally:
                 world.close()
-            elapsed = time.monotonic() - start
-            outcomes.append((one.status, len(world.contacts), [one.address for one in world.contacts], elapsed))
+            outcomes.append((one.status, len(world.contacts), [one.address for one in world.contacts], timing))
             _mend(made["id"])
     limits = {name: given[name] for name in TIMES if name in given}
     for key, value in {**limits, **dict(expected.items())}.items():
@@ -67,7 +64,7 @@ def names(given: Given, expected: Given) -> Mismatches:
         elif key == "status":
             yield from differs("status", value, outcomes[-1][0])
         elif key in TIMES:
-            yield from differs("in time", True, outcomes[-1][3] <= value + 1)
+            yield from differs("in time", True, outcomes[-1][3].is_within(value))
         elif key not in ("rule", "note"):
             raise Unreadable(key)
 

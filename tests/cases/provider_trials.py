@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from chalicelib.knowledge import signing
 from tests.cases.provider_compare import Given, Mismatches, by_table, compare_answer, differs
-from tests.cases.provider_network import TIMES
+from tests.cases.provider_deadline import TIMES, Timing, hurried
 from tests.cases.provider_scene import CLASSES, Scene
 from tests.cases.provider_stage import log
 from tests.cases.provider_words import behaviour, class_of
@@ -51,25 +50,23 @@ def once(given: Given, expected: Given) -> Mismatches:
             lambda _: behaviour(words, patient=bool(limits)) if scene.asked() <= 1 else answer(result()),
             profile=given.get("profile") or "customer_safe",
         )
-        start = time.monotonic()
-        seen = scene.by_route(given.get("route"))
-        elapsed = time.monotonic() - start
+        with hurried(bool(limits)) as timing:
+            seen = scene.by_route(given.get("route"))
         lane = "widget" if "widget" in str(given.get("route")) else "main"
         told = (scene.lane(lane) or {}).get("last_failure")
         yield from differs("class", class_of(words), told and str(told))
         measured: dict[str, Callable[[Any], Mismatches]] = {
             "failure_class": lambda word: differs("class", word, told and str(told)),
             "treated_as_empty": lambda wanted: differs("taken for an answer", wanted, told is None),
-            **{name: partial(_in_time, elapsed) for name in TIMES},
+            **{name: partial(_in_time, timing) for name in TIMES},
         }
         for name in set(limits) & set(given):
-            yield from _in_time(elapsed, given[name])
+            yield from _in_time(timing, given[name])
         yield from compare_answer(scene, Says(), seen, seen, expected, **measured)
 
 
-def _in_time(elapsed: float, limit: float) -> Mismatches:
-    """A second is for the rest of the way."""
-    yield from differs(f"in time ({elapsed:.1f} s)", True, elapsed <= limit + 1)
+def _in_time(timing: Timing, limit: float) -> Mismatches:
+    yield from differs(f"in time ({timing})", True, timing.is_within(limit))
 
 
 def quiet(given: Given, expected: Given) -> Mismatches:

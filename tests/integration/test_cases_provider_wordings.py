@@ -399,3 +399,11 @@ def test_a_condition_that_nobody_heeds_is_no_pass(name: str) -> None:
 @pytest.mark.parametrize("step", ["revoke the moon", "PATCH colour", "POST everything", "admin sings", "tenant"])
 def test_a_step_that_nobody_understands_is_no_provider_that_answers(step: str) -> None:
     assert play(case({"sequence": ["agent q", step, "agent q"]}, {"cache_hit": True})).status == "SKIP"
+
+
+@pytest.mark.parametrize("name", ["a slow drip", "a name that nobody answers for"])
+def test_a_limit_that_is_not_kept_fails(name: str) -> None:
+    given, expected, _ = WORDINGS[name]
+    verdict = play(case({**given, "max_elapsed_s": 1}, expected))
+    assert verdict.status == "FAIL"
+    assert "in time" in verdict.why
