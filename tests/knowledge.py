@@ -1,4 +1,4 @@
-"""A tenant with knowledge providers and those who may ask them, through the public routes."""
+"""A tenant with knowledge providers, through the public routes, and those who may ask them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from app import app
 from chalicelib import bootstrap
+from chalicelib.services import consumers
 from chalicelib.services.outside import Outside
+from chalicelib.services.tokens import Principal
 from tests.api import live_app
 from tests.api.crowd import _ThreadedLarder
 from tests.postgres import TestServer
@@ -33,19 +38,30 @@ def make(server: TestServer, **environment: str) -> Deployment:
 
 @contextmanager
 def on_a_socket(made: Deployment) -> Iterator[str]:
-    """The app's base URL. Each of its threads has a connection and a request of its own, as replicas have."""
-    here = threading.local()
+    """The app's base URL. Each of its threads has a connection and a request of its own, as replicas have.
+
+    What a thread that has ended leaves behind is the next one's, as a replica is there for many requests.
+    """
+    taken: dict[threading.Thread, Outside] = {}
+    taking = threading.Lock()
 
     def outside() -> Outside:
-        if not hasattr(here, "outside"):
-            here.outside = replace(made.build("larder_app"), fetch_policy=made.outside.fetch_policy)
-        found: Outside = here.outside
-        return found
+        this = threading.current_thread()
+        with taking:
+            if this not in taken:
+                ended = next((one for one in taken if not one.is_alive()), None)
+                taken[this] = taken.pop(ended) if ended else fresh()
+            return taken[this]
+
+    def fresh() -> Outside:
+        return replace(made.build("larder_app"), fetch_policy=made.outside.fetch_policy)
 
     with live_app.serving_app(made) as url, pytest.MonkeyPatch.context() as patch:
         patch.setattr(bootstrap, "outside", outside)
         patch.setattr(app, "__class__", _ThreadedLarder)
         yield url
+    for one in taken.values():
+        one.database.close()
 
 
 @contextmanager
@@ -116,11 +132,12 @@ class Household:
 
 
 def household(deployment: Deployment, name: str = "acme") -> Household:
-    """A new tenant with one of each that may ask; the assistant may read what is public."""
-    tenant = deployment.tenant(name)
-    agent = tenant.post("/v1/agents", {"name": "Ada"}).json
-    assistant = tenant.post("/v1/assistants", {"name": "Helper"}).json
-    widget = tenant.post("/v1/widgets", {"name": "Page", "origins": [ORIGIN]}).json
-    granted = tenant.post(f"/v1/assistants/{assistant['id']}/capabilities/{READ_PUBLIC}")
-    assert granted.status == 200, granted.json
-    return Household(tenant, agent["token"], assistant["token"], assistant["id"], widget["token"])
+    """A new tenant with one of each that may ask, made as its admin; the assistant may read what is public."""
+    tenant, now = deployment.tenant(name), datetime.now(UTC)
+    admin = Principal(tenant.id, uuid4(), True, admin_token_id=uuid4())
+    create = partial(consumers.create, deployment.outside, admin)
+    _, agent, _ = create("agent", "Ada", [], now)
+    helper, assistant, _ = create("assistant", "Helper", [], now)
+    _, widget, _ = create("widget", "Page", [ORIGIN], now)
+    consumers.set_capability(deployment.outside, admin, helper.id, READ_PUBLIC, granted=True, now=now)
+    return Household(tenant, agent, assistant, str(helper.id), widget)
