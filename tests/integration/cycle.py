@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NoReturn
 from uuid import UUID
+
+from psycopg.conninfo import make_conninfo
 
 from chalicelib.services import enforcement, history, scheduling
 from chalicelib.services.outside import Outside
@@ -69,11 +72,14 @@ class Cycle:
         return found[0] if found else None
 
 
+DYING = "a worker that is to die"
+
+
 class DyingDatabase(Database):
     """Kills its process by SIGKILL just before or just after statement number ``at`` (counted from 1)."""
 
     def __init__(self, url: str, at: int, *, after: bool) -> None:
-        super().__init__(url)
+        super().__init__(make_conninfo(url, application_name=DYING))
         self.at, self.after, self.count = at, after, 0
 
     @contextmanager
@@ -133,3 +139,12 @@ def killed(work: Any) -> bool:
         return True
     assert os.WEXITSTATUS(status) == 0, "the forked worker failed"
     return False
+
+
+def missed(deployment: Deployment) -> None:
+    """Wait until the server has noticed that who used a ``DyingDatabase`` is gone: until then, its locks stand."""
+    for _ in range(1000):
+        if not rows.sql(deployment, "select pid from pg_stat_activity where application_name = %s", DYING):
+            return
+        time.sleep(0.01)
+    raise AssertionError("a dead worker's transaction is still open")

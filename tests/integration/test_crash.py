@@ -13,7 +13,7 @@ from chalicelib.services import scheduling
 from chalicelib.storage.connection import Database
 from chalicelib.workers import refresh as worker
 from tests.integration import rows
-from tests.integration.cycle import Cycle, DyingDatabase, die, killed
+from tests.integration.cycle import Cycle, DyingDatabase, die, killed, missed
 from tests.integration.test_refresh import LONG, URL
 from tests.tenants import Deployment
 
@@ -51,18 +51,20 @@ def check(cycle: Cycle, acme: Any, source: Any, crashed_at: str) -> None:
     assert cycle.text(acme, source) == NEW, crashed_at
     assert cycle.text(acme, source, DAY + timedelta(minutes=1)) == LONG, crashed_at
     assert cycle.open_event(source) is None, crashed_at
-    states = rows.sql(cycle.deployment, "select state, outcome from kb_events order by created_at")
+    states = rows.sql(
+        cycle.deployment, "select state, outcome from kb_events where source_id = %s order by created_at", source.id
+    )
     assert states == [{"state": "done", "outcome": "new_version"}] * 2, crashed_at
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_killed_at_every_statement_of_a_refresh(server: Any, after: bool) -> None:
     """The n-th statement of the worker is its last, for every n, until one run needs fewer statements than n."""
+    deployment = Deployment(server, server.create())
     at = 0
     alive = False
     while not alive:
         at += 1
-        deployment = Deployment(server, server.create())
         cycle = Cycle(deployment, DAY)
         acme, source = prepared(cycle)
         message = deployment.queue.messages.pop()
@@ -71,10 +73,12 @@ def test_killed_at_every_statement_of_a_refresh(server: Any, after: bool) -> Non
             database=DyingDatabase(server.url(deployment.database_name, "larder_worker"), at, after=after),
         )
         alive = not killed(lambda: worker.run(dying, message.event_id, clock=lambda: cycle.now))  # noqa: B023
+        missed(deployment)
         recover(cycle)
         check(cycle, acme, source, f"{'after' if after else 'before'} statement {at}")
-        deployment.close()
-        server.drop(deployment.database_name)
+        rows.empty(deployment)
+    deployment.close()
+    server.drop(deployment.database_name)
     assert at > 10, "a refresh has more steps than that"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
@@ -16,8 +17,9 @@ from chalicelib.fetching.errors import Reason
 from chalicelib.services import scheduling
 from chalicelib.workers import refresh as worker
 from tests.integration import rows
-from tests.integration.cycle import Cycle, DyingDatabase, killed
+from tests.integration.cycle import Cycle, DyingDatabase, killed, missed
 from tests.integration.test_refresh import LONG, URL
+from tests.postgres import TestServer
 from tests.tenants import Deployment
 
 DAY = rows.instant("2026-11-29T12:00:00")
@@ -40,31 +42,37 @@ steps = st.lists(
 )
 
 
+@pytest.fixture(scope="module")
+def emptied(server: TestServer) -> Iterator[Deployment]:
+    """The database of all examples, each of which empties it first."""
+    deployment = Deployment(server, server.create())
+    yield deployment
+    deployment.close()
+    server.drop(deployment.database_name)
+
+
 @given(steps=steps)
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
-def test_every_past_instant_reads_back_what_was_current(server: Any, steps: list[tuple[str, int]]) -> None:
-    deployment = Deployment(server, server.create())
-    try:
-        cycle = Cycle(deployment, DAY)
-        acme = deployment.tenant()
-        source = rows.add(deployment, acme, URL, cycle.now)
-        latest = cycle.now
-        seen: dict[Any, str | None] = {}
-        for what, number in steps:
-            play(cycle, acme, source, what, number)
-            latest = max(latest, cycle.now)
-            versions = cycle.versions(source)
-            if versions:  # what is current now, at the instant from which it is
-                text = cycle.text(acme, source, versions[-1]["system_time"].lower)
-                seen.setdefault(versions[-1]["system_time"].lower, text)
-            cycle.now = max(latest, cycle.now)
-            cycle.later(hours=1)
-        for instant, text in seen.items():
-            assert cycle.text(acme, source, instant) == text
-        assert_ranges_are_whole(cycle, source)
-    finally:
-        deployment.close()
-        server.drop(deployment.database_name)
+def test_every_past_instant_reads_back_what_was_current(emptied: Deployment, steps: list[tuple[str, int]]) -> None:
+    deployment = emptied
+    rows.empty(deployment)
+    cycle = Cycle(deployment, DAY)
+    acme = deployment.tenant()
+    source = rows.add(deployment, acme, URL, cycle.now)
+    latest = cycle.now
+    seen: dict[Any, str | None] = {}
+    for what, number in steps:
+        play(cycle, acme, source, what, number)
+        latest = max(latest, cycle.now)
+        versions = cycle.versions(source)
+        if versions:  # what is current now, at the instant from which it is
+            text = cycle.text(acme, source, versions[-1]["system_time"].lower)
+            seen.setdefault(versions[-1]["system_time"].lower, text)
+        cycle.now = max(latest, cycle.now)
+        cycle.later(hours=1)
+    for instant, text in seen.items():
+        assert cycle.text(acme, source, instant) == text
+    assert_ranges_are_whole(cycle, source)
 
 
 def play(cycle: Cycle, acme: Any, source: Any, what: str, number: int) -> None:
@@ -88,6 +96,7 @@ def play(cycle: Cycle, acme: Any, source: Any, what: str, number: int) -> None:
         for message in [deployment.queue.messages.pop()] if deployment.queue.messages else []:
             outside = replace(cycle.outside, database=dying)
             killed(lambda: worker.run(outside, message.event_id, clock=lambda: cycle.now))  # noqa: B023
+        missed(deployment)
         for _ in range(3):
             cycle.later(minutes=16)
             cycle.deliver()
