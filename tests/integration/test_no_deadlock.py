@@ -145,6 +145,13 @@ def test_all_suggestions_approved_beside_lists_updates_and_work(deployment: Depl
         )
 
 
+QUEUED_AGAIN = """
+insert into kb_events (tenant_id, source_id, night, available_at, approved_at, source_generation, created_at)
+select tenant_id, source_id, night, available_at + %s, approved_at + %s, source_generation, created_at + %s from queued
+"""
+"""As it was queued in the first night, for another."""
+
+
 def test_a_tick_beside_a_change_of_the_window(deployment: Deployment) -> None:
     acme = deployment.tenant()
     who = rows.principal(acme)
@@ -155,13 +162,16 @@ def test_a_tick_beside_a_change_of_the_window(deployment: Deployment) -> None:
             outside, who, tenant_settings.Changes(night_start=time(2), night_end=time(3)), now
         )
 
+    rows.set_window(deployment, acme, "22:00", "06:00", cap=1000)
+    for source in added:
+        rows.queue(deployment, acme, source, "night", DAY)
+    rows.sql(deployment, "create table queued as table kb_events")
     for night in range(12):
         rows.sql(deployment, "delete from kb_events")
         rows.set_window(deployment, acme, "22:00", "06:00", cap=1000)
-        now = DAY + timedelta(days=night)
-        for source in added:
-            rows.queue(deployment, acme, source, "night", now)
-        late = now + timedelta(hours=11)
+        rows.sql(deployment, QUEUED_AGAIN, *[timedelta(days=night)] * 3)
+        assert len(rows.sql(deployment, "select id from kb_events where state = 'pending'")) == len(added)
+        late = DAY + timedelta(days=night, hours=11)
         at_once(
             deployment,
             ("larder_app", change(late)),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from selenium.common.exceptions import WebDriverException
@@ -23,14 +24,15 @@ from tests.security.marked import Marked
 from tests.tenants import Deployment
 
 
-@pytest.fixture
-def deployment(server: TestServer, database: str) -> Iterator[Deployment]:
-    deployment = Deployment(server, database)
+@pytest.fixture(scope="module")
+def deployment(server: TestServer) -> Iterator[Deployment]:
+    deployment = Deployment(server, server.create())
     yield deployment
     deployment.close()
+    server.drop(deployment.database_name)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def url(deployment: Deployment) -> Iterator[str]:
     with serving_app(deployment) as url:
         yield url
@@ -39,15 +41,26 @@ def url(deployment: Deployment) -> Iterator[str]:
 @pytest.fixture
 def made(deployment: Deployment, url: str) -> Marked:
     """A tenant whose every chunk has been sought once."""
-    made = marked.mark(deployment.tenant("Acme Preserves"))
+    made = marked.mark(deployment.tenant(f"Acme Preserves {uuid4()}"))
     made.tenant.read_only("POST", "/v1/kb/search", {"query": marked.WORD, "limit": 50})
     return made
 
 
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    """One browser for all tests: to start it takes longer than they do."""
+    with browser(tmp_path_factory.mktemp("browser") / "profile") as running:
+        yield running
+
+
 @pytest.fixture
-def window(tmp_path: Path) -> Iterator[Chrome]:
-    with browser(tmp_path / "profile") as window:
-        yield window
+def window(running: Chrome) -> Chrome:
+    """Signed in nowhere, of its own size, with an empty log."""
+    running.execute_cdp_cmd("Network.clearBrowserCookies", {})
+    running.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    running.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    running.get_log("browser")
+    return running
 
 
 def find(window: Chrome, selector: str) -> WebElement:
