@@ -19,6 +19,9 @@ PAGES = [
     ("3", "Pin", "No password."),
 ]
 
+MOST_KEPT = 20
+"""How many nonces the one that keeps few of them keeps."""
+
 ANSWERED = {"minimum", "limit", "text_only", "labels", "optional_fields", "links", "locale", "scoring"}
 
 FLAWS: dict[str, set[str]] = {
@@ -223,7 +226,7 @@ class Reference(ScriptedProvider):
                 is_new = nonce not in self.nonces
                 self.nonces[nonce] = None
                 if self.flaw == "few_nonces":
-                    self.nonces = dict.fromkeys(list(self.nonces)[-20:])
+                    self.nonces = dict.fromkeys(list(self.nonces)[-MOST_KEPT:])
         if not is_new:
             raise Refused(401, "replayed_nonce")
 

@@ -69,8 +69,9 @@ class Written:
     chunk: Any
 
 
-@pytest.fixture(params=HOSTILE)
+@pytest.fixture(scope="module", params=HOSTILE)
 def written(request: pytest.FixtureRequest, deployment: Deployment) -> Written:
+    """Nothing that a test sends is kept, but for the firewall's mode."""
     word: str = request.param
     tenant = deployment.tenant(f"{word} {uuid4()}")
     with deployment.owner.transaction() as tx:
