@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, time, timedelta
 from time import sleep
@@ -24,32 +24,54 @@ from tests.tenants import Deployment
 DAY = rows.instant("2026-11-29T12:00:00")
 
 
-def at_once(deployment: Deployment, *jobs: tuple[str, Callable[[Outside], Any]]) -> None:
-    """Run each job on a connection of its own, as the role that it names, all starting together; faults are raised."""
-    start, faults = threading.Barrier(len(jobs)), []
+class Crew:
+    """Those who work at the same time, each with a connection of its own that it keeps."""
 
-    def run(role: str, job: Callable[[Outside], Any]) -> None:
-        outside = deployment.build(role)
-        try:
-            with outside.database.transaction():
-                pass
-            start.wait()
-            job(outside)
-        except Exception as fault:
-            faults.append(fault)
-        finally:
-            outside.database.close()
+    def __init__(self, deployment: Deployment) -> None:
+        self._deployment = deployment
+        self._at: dict[tuple[int, str], Outside] = {}
 
-    threads = [threading.Thread(target=run, args=job) for job in jobs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if faults:
-        raise faults[0]
+    def at_once(self, *jobs: tuple[str, Callable[[Outside], Any]]) -> None:
+        """Run each job as the role that it names, all starting together; faults are raised."""
+        start, faults = threading.Barrier(len(jobs)), []
+
+        def run(outside: Outside, job: Callable[[Outside], Any]) -> None:
+            try:
+                with outside.database.transaction():
+                    pass
+                start.wait()
+                job(outside)
+            except Exception as fault:
+                faults.append(fault)
+
+        threads = [
+            threading.Thread(target=run, args=(self._one(place, role), job)) for place, (role, job) in enumerate(jobs)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if faults:
+            raise faults[0]
+
+    def _one(self, place: int, role: str) -> Outside:
+        if (place, role) not in self._at:
+            self._at[place, role] = self._deployment.build(role)
+        return self._at[place, role]
+
+    def close(self) -> None:
+        for one in self._at.values():
+            one.database.close()
 
 
-def test_workers_with_the_same_texts_in_another_order(deployment: Deployment) -> None:
+@pytest.fixture
+def crew(deployment: Deployment) -> Iterator[Crew]:
+    crew = Crew(deployment)
+    yield crew
+    crew.close()
+
+
+def test_workers_with_the_same_texts_in_another_order(crew: Crew) -> None:
     texts = [f"A paragraph that many pages share, number {number}." for number in range(64)]
 
     def embed(seed: int) -> Callable[[Outside], None]:
@@ -62,18 +84,17 @@ def test_workers_with_the_same_texts_in_another_order(deployment: Deployment) ->
 
         return run
 
-    at_once(deployment, *(("larder_worker", embed(seed)) for seed in range(6)))
+    crew.at_once(*(("larder_worker", embed(seed)) for seed in range(6)))
 
 
-def test_a_list_of_suggestions_beside_a_batch_of_updates(deployment: Deployment) -> None:
+def test_a_list_of_suggestions_beside_a_batch_of_updates(deployment: Deployment, crew: Crew) -> None:
     acme = deployment.tenant()
     who = rows.principal(acme)
     added = rows.add_many(deployment, acme, 60, DAY)
     wanted = [sources.Wanted(source.uri, name="again") for source in random.Random(3).sample(added, len(added))]
     for _ in range(15):
         rows.sql(deployment, "delete from kb_suggestions")
-        at_once(
-            deployment,
+        crew.at_once(
             ("larder_app", lambda outside: suggestions.list_page(outside, who, after=None, limit=100, now=DAY)),
             ("larder_app", lambda outside: sources.upsert_many(outside, who, wanted, DAY)),
         )
@@ -117,7 +138,7 @@ def wait_until_blocked(deployment: Deployment) -> None:
     raise AssertionError("nobody waits")
 
 
-def test_all_suggestions_approved_beside_lists_updates_and_work(deployment: Deployment) -> None:
+def test_all_suggestions_approved_beside_lists_updates_and_work(deployment: Deployment, crew: Crew) -> None:
     acme = deployment.tenant()
     who = rows.principal(acme)
     added = rows.add_many(deployment, acme, 60, DAY)
@@ -135,8 +156,7 @@ def test_all_suggestions_approved_beside_lists_updates_and_work(deployment: Depl
         rows.sql(deployment, "delete from kb_suggestions; delete from kb_events")
         list_all(deployment.outside, who)
         rows.sql(deployment, "update kb_suggestions set state = 'snoozed', snoozed_until = %s", DAY)
-        at_once(
-            deployment,
+        crew.at_once(
             ("larder_app", lambda outside: list_all(outside, who)),
             ("larder_app", lambda outside: list_all(outside, who)),
             ("larder_app", lambda outside: approve_all(outside, who)),
@@ -152,7 +172,7 @@ select tenant_id, source_id, night, available_at + %s, approved_at + %s, source_
 """As it was queued in the first night, for another."""
 
 
-def test_a_tick_beside_a_change_of_the_window(deployment: Deployment) -> None:
+def test_a_tick_beside_a_change_of_the_window(deployment: Deployment, crew: Crew) -> None:
     acme = deployment.tenant()
     who = rows.principal(acme)
     added = rows.add_many(deployment, acme, 60, DAY)
@@ -172,8 +192,7 @@ def test_a_tick_beside_a_change_of_the_window(deployment: Deployment) -> None:
         rows.sql(deployment, QUEUED_AGAIN, *[timedelta(days=night)] * 3)
         assert len(rows.sql(deployment, "select id from kb_events where state = 'pending'")) == len(added)
         late = DAY + timedelta(days=night, hours=11)
-        at_once(
-            deployment,
+        crew.at_once(
             ("larder_app", change(late)),
             ("larder_worker", lambda outside, late=late: scheduling.tick(outside, now=late)),  # type: ignore[misc]
         )
