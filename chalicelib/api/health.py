@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import cache
+from typing import Any, Literal
 
 from chalicelib.api.openapi import document
 from chalicelib.api.resource import Answer, Call, NoQuery, Nothing, Output, Resource
@@ -60,6 +61,12 @@ def healthz(call: Call[Nothing, NoQuery]) -> Answer:
 @health.route("GET", "/v1/openapi.json", action="openapi.read", access="open", answers={200: None})
 def openapi(_: Call[Nothing, NoQuery]) -> Answer:
     """Show this document."""
+    return Answer(_document())
+
+
+@cache
+def _document() -> dict[str, Any]:
+    """Made once: it takes longer than any other answer, and anybody may ask for it."""
     from chalicelib.api import resources
 
-    return Answer(document(resources()))
+    return document(resources())
