@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
 from typing import Any
 from uuid import UUID
 
@@ -120,6 +119,7 @@ class Deployment:
     environment: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self._superuser: psycopg.Connection[Any] | None = None
         self.queue = ListQueue()
         self.embedder: Embedder = HashEmbedder()
         self.owner = Database(self.server.url(self.database_name, "larder_owner"))
@@ -139,14 +139,16 @@ class Deployment:
         # Tests tell the time themselves, whatever the database's clock says.
         return replace(built, queue=self.queue, embedder=self.embedder, **{"clock_lead": timedelta.max, **more})
 
-    @cached_property
+    @property
     def superuser(self) -> psycopg.Connection[Any]:
         """For what a test does or looks at behind the app's back: past row-level security, each statement committed.
 
-        There is one, since a new one costs as much as fifty statements do.
+        It is kept, since a new one costs as much as fifty statements do, until its server is stopped.
         """
-        url = self.server.url(self.database_name, "postgres")
-        return psycopg.connect(url, autocommit=True, prepare_threshold=None)
+        if self._superuser is None or not _answers(self._superuser):
+            url = self.server.url(self.database_name, "postgres")
+            self._superuser = psycopg.connect(url, autocommit=True, prepare_threshold=None)
+        return self._superuser
 
     def tenant(self, name: str = "acme", plan: str = "team") -> Tenant:
         made = tenancy.create(self.owner, name=name, plan=plan, operator=None, now=datetime.now(UTC))
@@ -168,10 +170,18 @@ class Deployment:
         return Answer(answer.status_code, named, json.loads(text) if is_json else text)
 
     def close(self) -> None:
-        if "superuser" in vars(self):
-            self.superuser.close()
+        if self._superuser is not None:
+            self._superuser.close()
         for database in (self.owner, self.outside.database, self.worker.database):
             database.close()
+
+
+def _answers(connection: psycopg.Connection[Any]) -> bool:
+    try:
+        connection.execute("")
+    except psycopg.OperationalError:
+        return False
+    return True
 
 
 def result(url: str, body: bytes = b"", *, status: int = 200, **headers: str) -> ssrf.FetchResult:

@@ -10,6 +10,8 @@ import pytest
 from tests.cases.provider_player import play
 from tests.cases.report import Case, read_cases
 
+pytestmark = pytest.mark.usefixtures("_hurried")
+
 FOLDER = Path(__file__).parents[1] / "cases"
 CASES = {case["id"]: case for name in ("provider", "provider_more") for case in read_cases(FOLDER / f"{name}.jsonl")}
 

@@ -8,6 +8,8 @@ import pytest
 
 from tests.cases.provider_player import play
 
+pytestmark = pytest.mark.usefixtures("_hurried")
+
 GOOD = {"contractVersion": 1, "results": [{"documentId": "d1", "title": "T", "snippet": "S", "audience": "public"}]}
 T0 = 1_796_000_000
 V = {"role": "provider-verifier"}
