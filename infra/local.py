@@ -31,7 +31,7 @@ from infra.account import Account
 from infra.cloud import DATA, Cloud, load
 from infra.deploy import deploy
 from infra.model import ModelError
-from infra.package import ROOT, SETTINGS, PackageError, package, parameter_name
+from infra.package import ROOT, SETTINGS, Package, PackageError, package, parameter_name
 from infra.stack import DeployError
 
 STATE = ROOT / ".local" / "state.json"
@@ -54,14 +54,15 @@ class Wish:
 
     ``settings`` are environment variables of the functions, by their documented names. ``tick`` off leaves the
     minute's schedule out, for a test that calls the function itself. ``tenant`` is the plan-free name of a tenant to
-    create, or None. ``packages`` is the folder that the functions import from: the virtual environment's by default.
-    ``layer`` is a built layer's archive, which then brings the packages, and ``model`` the folder of its model.
+    create, or None. ``made`` is the package to deploy; without one the app here is packaged. ``packages`` is the
+    folder that the functions import from: the virtual environment's by default. ``layer`` is a built layer's archive,
+    which then brings the packages, and ``model`` the folder of its model.
     """
 
     settings: Mapping[str, str] = field(default_factory=dict)
     tick: bool = True
     tenant: str | None = "demo"
-    app: Path = ROOT
+    made: Package | None = None
     packages: Path = Path(sysconfig.get_paths()["purelib"])
     model: Path = model.DEFAULT_FOLDER
     layer: Path | None = None
@@ -119,7 +120,7 @@ def _build(cloud: Cloud, wish: Wish, say: Callable[[str], None]) -> Cloud:
     say("starting PostgreSQL and the emulator, packaging the app")
     with ThreadPoolExecutor() as pool:
         database = pool.submit(_database, folder / DATA)
-        packaged = pool.submit(package, folder / "package", wish.app)
+        packaged = pool.submit(lambda: wish.made or package(folder / "package"))
         try:
             running = emulator.start(folder)
             server, made = database.result(), packaged.result()

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -19,7 +23,7 @@ from psycopg import sql
 
 from infra import local, postgres
 from infra.cloud import Cloud
-from infra.package import ROOT
+from infra.package import ROOT, Package, package
 
 _KEPT = ("schema_migrations", "plans")
 _SCHEDULED = {
@@ -57,10 +61,11 @@ class Tenant:
 
 
 class PrivateCloud:
-    """The system under test."""
+    """The system under test; ``state`` is its file, if it is a whole cloud and not a further stage in one."""
 
-    def __init__(self, cloud: Cloud) -> None:
+    def __init__(self, cloud: Cloud, state: Path | None = None) -> None:
         self.cloud = cloud
+        self.state = state
         self.url = cloud.url
         self.outputs = cloud.outputs
 
@@ -146,13 +151,23 @@ def until(check: Callable[[], Any], *, seconds: float = 120, what: str = "it") -
     raise AssertionError(f"waited {seconds:.0f} s for {what}")
 
 
+@functools.cache
+def packaged() -> Package:
+    """The app, packaged once a process: that `make up` does it itself is seen where the command is run."""
+    folder = tempfile.mkdtemp(prefix="larder-test-package-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return package(Path(folder))
+
+
 @contextmanager
 def private_cloud(folder: Path, **wish: Any) -> Iterator[PrivateCloud]:
     """A cloud that is up for as long as the block runs; ``wish`` as in infra.local.Wish."""
     state = folder / "state.json"
+    made = wish.pop("made", None) or packaged()
+    wanted = local.Wish(tenant=None, made=made, **wish)
     with _watched(state):
         try:
-            yield PrivateCloud(local.up(local.Wish(tenant=None, **wish), state, say=lambda _: None))
+            yield PrivateCloud(local.up(wanted, state, say=lambda _: None), state)
         finally:
             local.down(state, say=lambda _: None)
 
