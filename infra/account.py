@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -64,6 +65,18 @@ class Account:
         return self._session().client("lambda", region_name=self.region, endpoint_url=self.endpoint_url, config=patient)
 
     def _session(self) -> boto3.Session:
-        if self.emulated:  # the emulator's own, never the user's
-            return boto3.Session(aws_access_key_id="test", aws_secret_access_key="test")
-        return boto3.Session()
+        return _emulators_session() if self.emulated else boto3.Session()
+
+
+_sessions = threading.local()
+
+
+def _emulators_session() -> boto3.Session:
+    """The emulator's own credentials, never the user's.
+
+    One a thread: a session is not for several, and each new one takes a tenth of a second to read how services speak.
+    """
+    if not hasattr(_sessions, "emulators"):
+        _sessions.emulators = boto3.Session(aws_access_key_id="test", aws_secret_access_key="test")
+    session: boto3.Session = _sessions.emulators
+    return session
