@@ -11,7 +11,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from infra.package import package
+from infra.package import Package, package
 
 # What the Lambda image brings along (Lambda Developer Guide, "Runtime-included SDK versions").
 _IN_THE_IMAGE = ("boto3", "botocore", "s3transfer", "jmespath", "dateutil", "six.py", "urllib3")
@@ -33,12 +33,12 @@ assert len(vector) == 384, len(vector)
 """
 
 
-def check(layer: Path, python: str) -> str:
-    """What goes wrong with the unpacked ``layer`` under the interpreter ``python``, or an empty string."""
+def check(layer: Path, python: str, made: Package | None = None) -> str:
+    """What goes wrong with ``made`` on the unpacked ``layer`` under the interpreter ``python``, or an empty string."""
     installed = Path(sysconfig.get_paths()["purelib"])
     with tempfile.TemporaryDirectory(prefix="larder-layer-") as scratch:
         code, image = Path(scratch) / "code", Path(scratch) / "image"
-        with zipfile.ZipFile(package(Path(scratch) / "package").code) as archive:
+        with zipfile.ZipFile((made or package(Path(scratch) / "package")).code) as archive:
             archive.extractall(code)
         image.mkdir()
         for name in _IN_THE_IMAGE:

@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 from infra import build_layer
-from tests.e2e.cloud import private_cloud
+from tests.e2e.cloud import packaged, private_cloud
 from tests.e2e.site import Site
 
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -15,7 +15,7 @@ HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 def test_the_worker_embeds_with_what_the_built_layer_brings(tmp_path: Path, site: Site) -> None:
-    layer = build_layer.build(tmp_path / "build", version=HERE)
+    layer = build_layer.build(tmp_path / "build", version=HERE, made=packaged())
     settings = {"KB_ALLOW_PRIVATE_NETWORKS": "true", "KB_ALLOWED_PORTS": str(site.port)}
     model = unpack_model(layer, tmp_path)
     with private_cloud(tmp_path, settings=settings, tick=False, layer=layer, model=model) as cloud:
