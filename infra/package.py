@@ -33,6 +33,10 @@ SETTINGS = {variable.name: variable for variable in VARIABLES.values() if variab
 """Every other documented one: the template has a parameter for each."""
 
 
+_CHALICE = "import sys; from chalice.cli import main; sys.dont_write_bytecode = True; main()"
+"""Chalice's own byte code is kept, since nobody else would; the app's would end up in the archive."""
+
+
 class PackageError(Exception):
     """Chalice could not package the app; the message is what it printed."""
 
@@ -55,11 +59,11 @@ def package(out: Path, app: Path = ROOT) -> Package:
         stage = _stage(app, Path(scratch))
         merge = Path(scratch) / "merge.json"
         merge.write_text(json.dumps(_merge_template()), encoding="utf-8")
-        command = [sys.executable, "-c", "from chalice.cli import main; main()", "package", "--stage", "package"]
+        command = [sys.executable, "-c", _CHALICE, "package", "--stage", "package"]
         run = subprocess.run(
             [*command, "--merge-template", str(merge), str(out)],
             cwd=stage,
-            env={**os.environ, "AWS_DEFAULT_REGION": "us-east-1", "PYTHONDONTWRITEBYTECODE": "1"},
+            env={**os.environ, "AWS_DEFAULT_REGION": "us-east-1"},
             capture_output=True,
             text=True,
             check=False,
