@@ -11,6 +11,9 @@
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
   $$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null && echo $$python && break; \
   done)
+# Byte code that isn't kept is made anew by every process, and the tests start hundreds.
+unexport PYTHONDONTWRITEBYTECODE
+
 RUN := .venv/bin/python
 UNIT := tests/unit
 

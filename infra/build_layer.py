@@ -127,11 +127,13 @@ def _prune(packages: Path) -> None:
 def _compile(layer: Path, python: str) -> None:
     """Byte code makes imports three to five times faster, since a layer is read-only and can't keep any itself."""
     command = [python, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"]
-    # In one process: what byte code marks as shared depends on what was compiled before it.
+    # In one process: what byte code marks as shared depends on what was compiled before it. And beside its source,
+    # wherever this machine keeps its own.
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONPYCACHEPREFIX"}
     # Not every .py file is meant for this Python (templates, tests of syntax), so a failure is no fault of the layer.
     subprocess.run(
         [*command, "-s", str(layer), "-p", "/opt", str(layer / "python")],
-        env={**os.environ, "PYTHONHASHSEED": "0"},
+        env={**kept, "PYTHONHASHSEED": "0"},
         stdout=subprocess.DEVNULL,
         check=False,
     )
