@@ -52,9 +52,10 @@ test-unit: setup
 	$(RUN) -m pytest -q -n 2 $(UNIT)
 
 # One run of pytest, so that its last line counts everything. A file stays in one process, since tests in it share
-# what is slow to start; files come in their order, so that the slow ones of tests/e2e don't come last.
+# what is slow to start; files come in their order, so that the slow ones of tests/e2e don't come last. Three for two
+# cores: whoever waits for the emulator leaves a fifth of a core to somebody else.
 test: lint
-	$(RUN) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(RUN) -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 # build/: the template, the code and the layer of dependencies for AWS. CA=FILE.pem, also with deploy, holds the
 # authorities that the database's certificate must come from. ARCH=arm64, also with deploy, is for that Architecture.

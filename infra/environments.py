@@ -49,6 +49,8 @@ class Environment:
             subprocess.run([sys.executable, "-m", "venv", "--clear", self.folder], check=True)
         # Twice quiet: errors alone. A pip that is set up for several indexes may warn of each package in each of them.
         pip = [str(self.python), "-m", "pip", "--disable-pip-version-check", "install", "-qq", "--no-compile"]
+        # The pip that comes with a Python may be years old, and then takes twice as long as the pinned one.
+        subprocess.run([*pip, "pip", "-c", "constraints.txt"], cwd=ROOT, check=True)
         subprocess.run([*pip, *self.install], cwd=ROOT, check=True)
         self._stamp.write_text(self.wanted())
 
