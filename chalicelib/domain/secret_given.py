@@ -36,7 +36,11 @@ _TYPED = re.compile(
     r"[ \t]{0,2}:?[ \t]?[A-Za-z_*&][\w.\[\]?*&]{0,40}(?:<[\w, ]{0,40}>)?(?: \| \w{1,20})?"
     rf"[ \t]{{0,2}}=[ \t]{{0,4}}(?={_QUOTE})"
 )
-_ATTRIBUTE = re.compile(r"[\"']\s{1,8}(?:value|content)\s{0,2}=\s{0,2}(?=[\"'])")
+# <add key="ApiKey" value="…" />, with a few other attributes in between.
+_ATTRIBUTE = re.compile(
+    r"[\"'](?:\s{1,40}[\w:.-]{1,40}\s{0,2}=\s{0,2}(?:\"[^\"<>]{0,80}\"|'[^'<>]{0,80}')){0,3}?"
+    r"\s{1,40}(?:value|content)\s{0,2}=\s{0,2}(?=[\"'])"
+)
 # The name is itself a value, and what it is given follows under a key or a flag of its own: {"name": "DB_PASSWORD",
 # "value": "…"}, a container's env in YAML, az keyvault secret set --name DbPassword --value …; or it holds a record.
 _VALUE_KEY = r"[\"']?(?:parameter)?value[\"']?[ \t]{0,4}[:=][ \t]{0,8}"
@@ -56,7 +60,8 @@ _TOLD = re.compile(
     rf"|[*`]{{0,3}}[ \t]{{0,20}}[|\t][ \t|:]{{0,20}}|[ \t]{{1,4}}(?={_QUOTE})",
     re.IGNORECASE,
 )
-_ELEMENT = re.compile(r"[^<>\n]{0,80}>\s{0,8}([^<>]{1,1024}?)\s{0,8}<")
+# One that ends with /> holds nothing: what follows isn't its own.
+_ELEMENT = re.compile(r"[^<>\n]{0,80}(?<!/)>\s{0,40}([^<>\s][^<>]{0,1023}?)\s{0,40}<")
 _ESCAPED_ELEMENT = re.compile(r"&gt;\s{0,8}([^&<>]{1,1024}?)\s{0,8}&lt;")
 _KEY_OF_ELEMENT = re.compile(r"[\"'][^<>\n]{0,80}>")
 # A value on the next line: quoted, or a block of YAML.
@@ -99,9 +104,11 @@ def given_to(text: str, name: Name) -> Given | None:
         if not value or (name.words == ("pass",) and not (value.quoted or equals)):
             return None  # a boarding pass
         return Given(value, True if equals or value.quoted else None)
+    if sign := _ATTRIBUTE.match(text, name.end):
+        return _given_at(text, sign.end(), certain=True)
     if element := _element(text, name):
         return Given(Value(*element.span(1), quoted=True), certain=True)
-    if sign := _ATTRIBUTE.match(text, name.end) or _CALL.match(text, name.end):
+    if sign := _CALL.match(text, name.end):
         return _given_at(text, sign.end(), certain=True)
     return _told(text, name)
 

@@ -23,7 +23,7 @@ from chalicelib.domain.secret_urls import find_in_addresses
 __all__ = ["SECRET_RULES_VERSION", "Finding", "Redaction", "find", "redact"]
 
 # Raise it with every change of a rule: what is stored is scanned anew at the next refresh.
-SECRET_RULES_VERSION: int = 2
+SECRET_RULES_VERSION: int = 3
 
 # The most telling first: where two find the same secret, the kind of the first is kept.
 _DETECTORS: tuple[Callable[[str], Iterator[Finding]], ...] = (

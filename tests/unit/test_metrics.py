@@ -22,7 +22,10 @@ NAMED = {name: value for name, value in vars(metrics).items() if isinstance(valu
 
 def used(file: Path) -> Iterator[str]:
     """The metrics that a file takes samples of: ``metrics.NAME.of(…)`` or ``NAME.of(…)``, or ``refusals(…)``."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    text = file.read_text(encoding="utf-8")
+    if not re.search(r"\bof\b|\brefusals\b", re.sub(r'"""(.|\n)*?"""|#.*', "", text)):
+        return
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "of":
             taken = node.func.value
             name = taken.attr if isinstance(taken, ast.Attribute) else getattr(taken, "id", "")

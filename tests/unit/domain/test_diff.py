@@ -111,10 +111,3 @@ def test_patch_accepts_the_unified_text(tmp_path: Path, old: str, new: str) -> N
     page.write_bytes(old.encode())
     subprocess.run(["patch", "--binary", str(page)], input=diff(old, new).unified().encode(), check=True)
     assert page.read_bytes().decode() == new
-
-
-def test_texts_that_have_only_short_lines_in_common_are_replaced_whole_and_the_diff_says_so() -> None:
-    old, new = "".join(f"{n % 7}\n" for n in range(4000)), "".join(f"{n % 11}\n" for n in range(4000))
-    changes = diff(old, new)
-    assert changes.coarse
-    assert rebuilt(old, changes) == new
