@@ -49,7 +49,7 @@ lint: setup
 	.venv/bin/lint-imports
 
 test-unit: setup
-	$(RUN) -m pytest -q -n 2 --dist worksteal $(UNIT)
+	$(RUN) -m pytest -q -n 2 $(UNIT)
 
 # One run of pytest, so that its last line counts everything. A file stays in one process, since tests in it share
 # what is slow to start; files come in their order, so that the slow ones of tests/e2e don't come last. Three for two
