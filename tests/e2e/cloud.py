@@ -11,10 +11,11 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import boto3
 import psycopg
@@ -121,6 +122,21 @@ class PrivateCloud:
         ]
         return "\n".join(event["message"] for event in sorted(events, key=lambda event: event["timestamp"]))
 
+    def hear(self, function: str, listen: Callable[[str], T]) -> T:
+        """What ``listen`` finds in the log of ``APIHandler``, ``Tick`` or ``Worker``, once it finds anything.
+
+        The emulator takes the lines of a call with its answer. One that comes a moment later, as on a busy machine, it
+        leaves to the next call of the same process: so every process is called.
+        """
+
+        def look() -> T:
+            if not (found := listen(self.log(function))):
+                with ThreadPoolExecutor() as callers:
+                    list(callers.map(lambda _: _IDLE[function](self), range(_PROCESSES)))
+            return found
+
+        return until(look, what=f"a line of {function}")
+
     def queued(self, queue: str = "RefreshQueue") -> int:
         """Messages in ``RefreshQueue`` or ``RefreshDeadLetters``, those in flight included."""
         found = self.cloud.account.sqs().get_queue_attributes(
@@ -139,6 +155,16 @@ class PrivateCloud:
             ).fetchall()
             tables = sql.SQL(", ").join(sql.Identifier(name) for (name,) in found)
             connection.execute(sql.SQL("truncate {} cascade").format(tables))
+
+
+T = TypeVar("T")
+_PROCESSES = 4
+_IDLE: dict[str, Callable[[PrivateCloud], object]] = {
+    "APIHandler": lambda cloud: requests.get(f"{cloud.url}/healthz", timeout=60),
+    "Tick": lambda cloud: cloud.tick(),
+    "Worker": lambda cloud: cloud.cloud.deployment.invoke("Worker", {"Records": []}),
+}
+"""A call of each that finds nothing to do."""
 
 
 def until(check: Callable[[], Any], *, seconds: float = 120, what: str = "it") -> Any:

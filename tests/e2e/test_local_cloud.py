@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -106,23 +107,23 @@ def test_one_request_is_followed_by_its_id_to_the_worker_and_into_the_record(clo
     until(lambda: tenant.get(f"/v1/kb/sources/{source['id']}").json()["current_version"], what="a version")
     correlation_id = asked.headers["X-Correlation-Id"]
     for function, message in (("APIHandler", "served"), ("Worker", "refreshed")):
-        lines = until(lambda name=function: logged(cloud, name, correlation_id), what=f"a line of {function}")
+        lines = cloud.hear(function, partial(logged, correlation_id))
         assert [line["message"] for line in lines] == [message]
     found = tenant.post("/v1/kb/search", {"query": "how long do quinces keep"})
     record = tenant.get("/v1/memory/firewall/evaluations").json()["items"]
     assert {one["trace_id"] for one in record} == {found.headers["X-Correlation-Id"]}
 
 
-def logged(cloud: PrivateCloud, function: str, correlation_id: str) -> list[dict[str, Any]]:
-    """Lines of a function's log that bear the id."""
-    lines = [json.loads(line) for line in cloud.log(function).splitlines() if line.startswith('{"level"')]
+def logged(correlation_id: str, log: str) -> list[dict[str, Any]]:
+    """Lines of a log that bear the id."""
+    lines = [json.loads(line) for line in log.splitlines() if line.startswith('{"level"')]
     return [line for line in lines if line.get("correlation_id") == correlation_id]
 
 
 def test_metrics_go_out_under_the_stacks_name(cloud: PrivateCloud, site: Site) -> None:
     cloud.learn(cloud.tenant(), site.publish("/medlars", "Medlars are eaten when they are soft."))
-    worker = until(lambda: [p for p in emf.read(cloud.log("Worker")) if p.name == "FetchTime"], what="a metric")
-    ticked = [point for point in emf.read(cloud.log("Tick")) if point.name == "EventsDispatched"]
+    worker = cloud.hear("Worker", lambda log: [point for point in emf.read(log) if point.name == "FetchTime"])
+    ticked = cloud.hear("Tick", lambda log: [point for point in emf.read(log) if point.name == "EventsDispatched"])
     for point in (*worker, *ticked):
         assert (point.namespace, point.dimensions) == ("Larder", {("service", "larder-local")})
     assert sum(point.value for point in ticked) >= 1
