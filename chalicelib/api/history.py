@@ -96,10 +96,15 @@ class HunkOut(Output):
 
 
 class DiffOut(Output):
-    """What lies between two versions, as hunks and as unified text; ``coarse``: a part was replaced whole."""
+    """What lies between two versions, as hunks and as unified text; ``coarse``: a part was replaced whole.
+
+    ``withheld`` chunks of the two are placeholders, which are compared as such; warnings are the firewall's.
+    """
 
     from_version: VersionOut
     to_version: VersionOut
+    withheld: int
+    policy_warnings: list[str]
     inserted: int
     deleted: int
     coarse: bool
@@ -184,6 +189,8 @@ def show_diff(call: Call[Nothing, DiffQuery]) -> Answer:
         DiffOut(
             from_version=shown(older.version),
             to_version=shown(newer.version),
+            withheld=older.withheld + newer.withheld,
+            policy_warnings=[*dict.fromkeys([*older.warnings, *newer.warnings])],
             inserted=found.inserted,
             deleted=found.deleted,
             coarse=found.coarse,

@@ -63,9 +63,10 @@ def add_assistant(connection: Connection, name: str, read_public: bool) -> None:
     """Make an assistant, which sees what customers may see; its token is shown this once."""
     client = connection.client()
     made = client.add_assistant(name)
+    # Before what may be refused for itself: the token is shown this once.
+    emit(made, pairs([("id", made["id"]), ("token", made["token"])]))
     if read_public:
         client.grant_capability(made["id"], consumers.READ_PUBLIC)
-    emit(made, pairs([("id", made["id"]), ("token", made["token"])]))
 
 
 @knowledge.command("add-widget")

@@ -89,12 +89,14 @@ def add_own(connection: Connection, name: str, exposure_profile: str, priority: 
 @click.option("--capability", "capabilities", multiple=True, help="All that it declares; may be repeated.")
 @click.option("--send-conversation-id/--no-send-conversation-id", default=None, help="Whether it is told.")
 @click.option("--allow-private-network/--no-allow-private-network", default=None, help="Whether it may lie in one.")
-@click.option("--acknowledge", help="ssrf-risk, where the private network is changed.")
+@click.option("--acknowledge", help="ssrf-risk, where a private network is allowed.")
 @json_option
 @click.pass_obj
 def change(connection: Connection, /, provider: str, capabilities: tuple[str, ...], **options: Any) -> None:
     """Change a registration; what is left out stays. Another address, capability or network begins anew."""
     changes = {name: value for name, value in options.items() if value is not None}
+    if changes.get("allow_private_network") is False:
+        changes.setdefault("acknowledge", "ssrf-risk")  # who ends the risk has acknowledged it
     if capabilities:
         changes["capabilities"] = list(capabilities)
     if not changes.keys() - {"acknowledge"}:

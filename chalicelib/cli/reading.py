@@ -90,8 +90,7 @@ def text(
     ident = source_id(client, source)
     with _telling_why_there_is_none(client, ident):
         found = client.show_text(ident, at, role=role, purpose=purpose, as_operator=as_operator)
-    if found["withheld"]:
-        click.echo(f"withheld by the firewall: {counted(found['withheld'], 'part')}", err=True)
+    _tell_of_the_firewall(found)
     emit(found, found["text"])
 
 
@@ -118,7 +117,17 @@ def diff(
     with _telling_why_there_is_none(client, ident):
         reader: dict[str, Any] = {"role": role, "purpose": purpose, "as_operator": as_operator}
         found = client.show_diff(ident, from_version, to_version, **reader)
-    emit(found, _for_people(found["unified"]) or "nothing changed")
+    _tell_of_the_firewall(found)
+    unchanged = "nothing changed in what may be read" if found["withheld"] else "nothing changed"
+    emit(found, _for_people(found["unified"]) or unchanged)
+
+
+def _tell_of_the_firewall(found: answers.Text | answers.Diff) -> None:
+    """What it withheld, or would in enforce mode, beside the text and not in it."""
+    if found["withheld"]:
+        click.echo(f"withheld by the firewall: {counted(found['withheld'], 'part')}", err=True)
+    for warning in found["policy_warnings"]:
+        click.echo(f"warning: {warning}", err=True)
 
 
 @click.command()

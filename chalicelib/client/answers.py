@@ -211,6 +211,8 @@ class Diff(TypedDict):
 
     from_version: Version
     to_version: Version
+    withheld: int
+    policy_warnings: list[str]
     inserted: int
     deleted: int
     coarse: bool

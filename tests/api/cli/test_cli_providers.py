@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.api.cli.conftest import Cli
+from tests.api.tables import superuser
 from tests.knowledge import ORIGIN, household, make, on_a_socket
 from tests.postgres import TestServer
 from tests.scripted_provider import ScriptedProvider, answer, result, status
@@ -115,10 +116,20 @@ def test_change_changes_what_is_named_alone(cli: Cli, provider: ScriptedProvider
     risky = ("providers", "change", "handbook", "--allow-private-network")
     assert "acknowledge" in cli(*risky).stderr
     assert cli.json(*risky, "--acknowledge", "ssrf-risk")["allow_private_network"] is True
-    back = cli.json("providers", "change", "handbook", "--no-allow-private-network", "--acknowledge", "ssrf-risk")
+    back = cli.json("providers", "change", "handbook", "--no-allow-private-network")
     assert back["allow_private_network"] is False
     assert "priority" in cli("providers", "change", "handbook", "--capability", "scoring").stdout
     assert cli("providers", "change", "handbook").exit_code == 2
+
+
+def test_a_token_is_shown_though_the_right_beside_it_is_refused(cli: Cli) -> None:
+    with superuser(cli.deployment) as connection:
+        connection.execute("update mutation_windows set used = 99999")
+        made = cli("knowledge", "add-assistant", "desk", "--read-public")
+        connection.execute("update mutation_windows set used = 0")
+    assert (made.exit_code, "rate_limited" in made.stderr) == (1, True), made.output
+    shown = made.stdout.split("token")[1].split()[0]
+    assert cli.deployment.request("POST", "/v1/knowledge/search", {"Authorization": f"Bearer {shown}"}).status != 401
 
 
 def test_larders_own_is_registered_by_its_name_alone(cli: Cli, served: tuple[Deployment, str]) -> None:

@@ -101,6 +101,32 @@ def test_what_the_firewall_withholds_from_a_text_is_said_on_stderr(
     assert result.exit_code == 0
     assert result.stderr == "withheld by the firewall: 1 part\n"
     assert "9.80" not in result.stdout
+    between = cli("diff", "prices")
+    assert (between.exit_code, between.stderr) == (0, "withheld by the firewall: 1 part\n")
+    assert "9.80" not in between.stdout
+
+
+def test_a_warning_of_advisory_mode_stands_beside_a_text_and_a_difference(
+    cli: Cli, acme: Tenant, prices: list[dict[str, Any]]
+) -> None:
+    [hit] = cli.json("search", "heather honey")["hits"]
+    assert cli("firewall", "set-policy", hit["chunk_id"], "--permitted-roles", "clerk").exit_code == 0
+    for command in ("text", "diff"):
+        told = cli(command, "prices")
+        assert told.stderr.startswith("warning: block_role_not_permitted: "), command
+        assert told.stderr.count("\n") == 1
+        assert "9.80" in told.stdout
+
+
+def test_two_texts_of_which_nothing_may_be_read_are_not_called_the_same(
+    cli: Cli, acme: Tenant, prices: list[dict[str, Any]]
+) -> None:
+    source = cli.json("sources", "list")[0]["id"]
+    assert cli("firewall", "mode", "set", "enforce").exit_code == 0
+    assert acme.post(f"/v1/kb/sources/{source}/policy", {"permitted_roles": ["clerk"]}).status == 200
+    told = cli("diff", "prices")
+    assert told.stdout == "nothing changed in what may be read\n"
+    assert told.stderr == "withheld by the firewall: 2 parts\n"
 
 
 def test_a_source_of_which_there_is_nothing_yet_says_why(cli: Cli, site: ExampleSite) -> None:
