@@ -1,9 +1,6 @@
-import random
 import re
 from itertools import pairwise
 from pydoc_data.topics import topics
-
-import pytest
 
 from chalicelib.domain.chunk_cuts import MAX_BODY, MAX_CHARACTERS, MIN_BODY, cuts, middle_cut, overlap_start
 from chalicelib.domain.chunking import chunk
@@ -32,19 +29,6 @@ def bodies(text: str) -> list[str]:
 def test_the_pages_are_worth_measuring() -> None:
     assert len(PAGES) >= 5
     assert all(len(cuts(page)) > 8 for page in PAGES)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=[page[:12] for page in PAGES])
-def test_an_edit_costs_few_chunks_wherever_it_is(page: str) -> None:
-    rng = random.Random(7)
-    lines = page.split("\n")
-    costs = []
-    for _ in range(8):
-        at = rng.randrange(len(lines))
-        costs.append(cost(page, "\n".join([*lines[:at], f"{SENTENCE} {lines[at]}", *lines[at + 1 :]])))
-        costs.append(cost(page, "\n".join(lines[:at] + lines[at + 1 :])))
-    assert max(costs) <= 5
-    assert sum(costs) / len(costs) <= 2
 
 
 def test_a_banner_that_grows_at_the_top_leaves_what_is_below() -> None:

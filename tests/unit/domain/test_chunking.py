@@ -151,7 +151,7 @@ def test_an_emoji_at_the_cut_stays_whole() -> None:
 )
 @pytest.mark.parametrize("shift", range(9))
 def test_clusters_in_a_row_are_cut_between_them_alone(cluster: str, shift: int) -> None:
-    text = "x" * shift + cluster * (2600 // len(cluster))
+    text = "x" * shift + cluster * (1500 // len(cluster))
     check_clusters(text, chunk(text))
     check_clusters(text, chunk(text, fits=lambda candidate: len(candidate) <= 300))
 
