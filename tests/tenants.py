@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -174,6 +175,17 @@ class Deployment:
             self._superuser.close()
         for database in (self.owner, self.outside.database, self.worker.database):
             database.close()
+
+
+@contextmanager
+def deployed(server: TestServer, environment: dict[str, str] | None = None) -> Iterator[Deployment]:
+    """A deployment on a database that is made for it and goes with it."""
+    deployment = Deployment(server, server.create(), environment or {})
+    try:
+        yield deployment
+    finally:
+        deployment.close()
+        server.drop(deployment.database_name)
 
 
 def _answers(connection: psycopg.Connection[Any]) -> bool:

@@ -12,7 +12,7 @@ from chalicelib import bootstrap
 from tests.api.contract import assert_documented
 from tests.api.crowd import Crowd
 from tests.postgres import TestServer
-from tests.tenants import Answer, Deployment, Tenant
+from tests.tenants import Answer, Deployment, Tenant, deployed
 
 _numbers = itertools.count()
 
@@ -50,12 +50,9 @@ def other(deployment: Deployment) -> Tenant:
 @pytest.fixture(scope="module")
 def shared(server: TestServer) -> Iterator[Deployment]:
     """One deployment for all tests of a module, which keep out of each other's way by tenants of their own."""
-    deployment = Deployment(server, server.create())
-    with pytest.MonkeyPatch.context() as patch:
+    with deployed(server) as deployment, pytest.MonkeyPatch.context() as patch:
         patch.setattr(bootstrap, "outside", lambda: deployment.outside)
         yield deployment
-    deployment.close()
-    server.drop(deployment.database_name)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from chalicelib.services.outside import Outside
 from chalicelib.workers import ops
 from examples.serve import ExampleSite
 from tests.postgres import TestServer
-from tests.tenants import Deployment
+from tests.tenants import Deployment, deployed
 
 INVOCATIONS = "/2015-03-31/functions/larder-ops/invocations"
 
@@ -99,10 +99,8 @@ def live_site() -> Iterator[ExampleSite]:
 @pytest.fixture(scope="module", name="live")
 def live_deployment(server: TestServer, site: ExampleSite) -> Iterator[Deployment]:
     environment = {"KB_ALLOW_PRIVATE_NETWORKS": "true", "KB_ALLOWED_PORTS": f"443,{site.port}"}
-    deployment = Deployment(server, server.create(), environment)
-    yield deployment
-    deployment.close()
-    server.drop(deployment.database_name)
+    with deployed(server, environment) as deployment:
+        yield deployment
 
 
 @pytest.fixture(scope="module", name="url")

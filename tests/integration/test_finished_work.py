@@ -17,7 +17,7 @@ from chalicelib.storage.sources import Source
 from tests.integration import rows
 from tests.integration.cycle import Cycle
 from tests.postgres import TestServer
-from tests.tenants import Deployment, Tenant
+from tests.tenants import Deployment, Tenant, deployed
 
 NOW = rows.instant("2026-11-29T12:00:00")
 KEPT = timedelta(days=90)
@@ -28,10 +28,8 @@ URL = "http://a.example.com/"
 @pytest.fixture(scope="module")
 def furnished(server: TestServer) -> Iterator[Deployment]:
     """The database of all tests of this file."""
-    deployment = Deployment(server, server.create())
-    yield deployment
-    deployment.close()
-    server.drop(deployment.database_name)
+    with deployed(server) as deployment:
+        yield deployment
 
 
 @pytest.fixture

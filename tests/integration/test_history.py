@@ -20,7 +20,7 @@ from tests.integration import rows
 from tests.integration.cycle import Cycle, DyingDatabase, killed, missed
 from tests.integration.test_refresh import LONG, URL
 from tests.postgres import TestServer
-from tests.tenants import Deployment
+from tests.tenants import Deployment, deployed
 
 DAY = rows.instant("2026-11-29T12:00:00")
 TEXTS = [
@@ -45,10 +45,8 @@ steps = st.lists(
 @pytest.fixture(scope="module")
 def emptied(server: TestServer) -> Iterator[Deployment]:
     """The database of all examples, each of which empties it first."""
-    deployment = Deployment(server, server.create())
-    yield deployment
-    deployment.close()
-    server.drop(deployment.database_name)
+    with deployed(server) as deployment:
+        yield deployment
 
 
 @given(steps=steps)

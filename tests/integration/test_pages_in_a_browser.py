@@ -21,15 +21,13 @@ from tests.chromium import browser
 from tests.postgres import TestServer
 from tests.security import marked
 from tests.security.marked import Marked
-from tests.tenants import Deployment
+from tests.tenants import Deployment, deployed
 
 
 @pytest.fixture(scope="module")
 def deployment(server: TestServer) -> Iterator[Deployment]:
-    deployment = Deployment(server, server.create())
-    yield deployment
-    deployment.close()
-    server.drop(deployment.database_name)
+    with deployed(server) as deployment:
+        yield deployment
 
 
 @pytest.fixture(scope="module")
